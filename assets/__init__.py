@@ -1,0 +1,1 @@
+"""Shaders and meshes of the scenes, our own. Read through importlib.resources."""

@@ -1,0 +1,209 @@
+"""What a device and an executable promise. One implementation per interface; construction stays outside."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from compute.kernel import Limits, Scalar
+from renderers.plan import Plan, Submission
+
+Array = npt.NDArray[Any]
+Image = npt.NDArray[np.uint8]  # (height, width, 4), top row first
+Interface = Literal["opengl", "webgpu"]
+INTERFACES: tuple[Interface, ...] = ("opengl", "webgpu")
+SpanKind = Literal["update", "encode", "submit", "wait", "overlay"]
+PassKind = Literal["compute", "draw"]
+
+
+class DeviceUnavailable(RuntimeError):
+    """This machine lacks something that the interface needs: what, and how to get it."""
+
+    def __init__(self, interface: Interface, what: str, next_step: str) -> None:
+        super().__init__(f"{interface}: {what}; {next_step}")
+        self.interface, self.what, self.next_step = interface, what, next_step
+
+
+class AllocationError(MemoryError):
+    """The device has no room for an array of the plan. The message names it, its bytes and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offscreen:
+    """Draw into an image of this size; no window, no display."""
+
+    size_px: tuple[int, int]
+
+
+class WindowTarget(Protocol):
+    """Implemented by demo/window.py; renderers never import pyglet.window."""
+
+    @property
+    def size_px(self) -> tuple[int, int]: ...
+    def surface_args(self) -> Mapping[str, object]:
+        """What wgpu-py's ``get_canvas_context`` needs to find the native window."""
+        ...
+
+    def make_current(self) -> None: ...
+    def swap(self) -> None: ...
+    def set_swap_interval(self, on: bool) -> None: ...
+
+
+Target = Offscreen | WindowTarget
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOptions:
+    """``adapter``: part of the name of the adapter to use; None takes the interface's own choice."""
+
+    frames_in_flight: int = 2
+    vsync: bool = False
+    timers: bool = True
+    adapter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CpuSpan:
+    """On ``time.perf_counter_ns``. ``thread_ns``: CPU time of this thread inside; None where its clock is too coarse."""
+
+    kind: SpanKind
+    label: str
+    begin_ns: int
+    end_ns: int
+    thread_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSpan:
+    """One timed pass, on the device's own clock."""
+
+    label: str
+    kind: PassKind
+    begin_ns: int
+    end_ns: int
+
+
+class FrameClock(Protocol):
+    """One per frame, made by the loop; loop, device and overlay all book their spans here."""
+
+    @property
+    def index(self) -> int: ...
+    def span(self, kind: SpanKind, label: str = "") -> AbstractContextManager[None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GpuTimes:
+    """Spans of one frame, or the reason why there are none."""
+
+    index: int
+    spans: tuple[GpuSpan, ...] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Exact figures of one steady frame. ``None``: the interface has no such thing.
+
+    ``api_calls``: calls our code makes on the Python binding, without overlay, timers and pacing.
+    ``objects_created``: buffers, textures, pipelines, bind groups, vertex arrays.
+    """
+
+    api_calls: int
+    draws: int
+    dispatches: int
+    submissions: int | None
+    barriers: int | None
+    bytes_uploaded: int
+    memory_bytes: int
+    objects_created: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """``submissions``: None for supported, else why not. ``timestamps``: None for present, else why not."""
+
+    interface: Interface
+    title: str
+    adapter: str
+    driver: str
+    is_software: bool
+    limits: Limits
+    submissions: Mapping[Submission, str | None]
+    timestamps: str | None
+    ns_per_tick: float
+    period_source: str
+
+
+class Executable(Protocol):
+    """A plan made concrete on one device: pipelines built, buffers allocated, nothing left to decide."""
+
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def counters(self) -> Counters: ...
+    def execute(self, values: Mapping[str, Scalar]) -> None:
+        """Encode one frame's passes, and submit only lone ones; never waits by design."""
+        ...
+
+    def upload(self, array: str, data: Array) -> None: ...
+    def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
+        """Elements [first, first + count) of a logical array, flat. Blocks; never inside a timed frame."""
+        ...
+
+    def image(self) -> Image:
+        """What the last ``execute`` draws: offscreen, the image as it stands; behind a window, drawn again offscreen."""
+        ...
+
+    def release(self) -> None:
+        """Frames in flight may still use it: the device defers."""
+        ...
+
+
+class Device(Protocol):
+    @property
+    def info(self) -> DeviceInfo: ...
+    @property
+    def size_px(self) -> tuple[int, int]: ...
+    def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> Executable:
+        """Make ``plan`` concrete; pipelines are cached per device. Raises LimitError, AllocationError."""
+        ...
+
+    def begin_frame(self, clock: FrameClock) -> bool:
+        """Wait for a frame slot and acquire an image: the only waits before work. False: this frame is skipped."""
+        ...
+
+    def end_frame(self) -> None:
+        """ONE submit of all that is still open, present, then start read-backs."""
+        ...
+
+    def finish(self) -> str:
+        """Block until the device is idle; say which wait was used."""
+        ...
+
+    def completed_frames(self) -> Iterator[GpuTimes]:
+        """GPU times that have arrived, oldest first; never blocks."""
+        ...
+
+    def resize(self, size_px: tuple[int, int]) -> None:
+        """Only between frames."""
+        ...
+
+    def set_vsync(self, on: bool) -> str:
+        """The present mode obtained."""
+        ...
+
+    def release(self) -> None: ...
+
+
+def open_device(interface: Interface, target: Target, options: DeviceOptions = DeviceOptions()) -> Device:
+    """Open one interface. Raises DeviceUnavailable with cause and next step."""
+    if interface == "opengl":
+        from renderers.opengl.device import OpenGlDevice
+
+        return OpenGlDevice(target, options)
+    from renderers.webgpu.device import WebGpuDevice
+
+    return WebGpuDevice(target, options)

@@ -1,0 +1,130 @@
+"""OpenGL as a Device: frame slots by fences, calls issued at once, stamps through a ring. Implements renderers.device."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from renderers.device import DeviceOptions, FrameClock, GpuTimes, Offscreen, Target, WindowTarget
+from renderers.opengl import native
+from renderers.opengl.compute import ComputePrograms
+from renderers.opengl.context import GlContext, describe
+from renderers.opengl.draws import ScenePrograms
+from renderers.opengl.executable import OpenFrame, OpenGlExecutable
+from renderers.opengl.timer import OpenGlTimer
+from renderers.plan import Plan, Submission
+
+
+class OpenGlDevice:
+    def __init__(self, target: Target, options: DeviceOptions) -> None:
+        self._context = GlContext(target, options.adapter)
+        self.info = describe(self._context)
+        self._window: WindowTarget | None = None if isinstance(target, Offscreen) else target
+        self.size_px = target.size_px
+        self._compute_programs = ComputePrograms(self._context.gl)
+        self._scene_programs = ScenePrograms(self._context)
+        timed = options.timers and self.info.timestamps is None
+        self._timer = OpenGlTimer() if timed else None
+        self.frame_regions = options.frames_in_flight
+        self._fences: deque[Any] = deque()
+        self._frames_begun = 0
+        self._frame: OpenFrame | None = None
+        self._drawn_by: OpenGlExecutable | None = None
+        self._still: Any | None = None
+        self.present_mode = "offscreen" if self._window is None else self.set_vsync(options.vsync)
+
+    @property
+    def is_offscreen(self) -> bool:
+        return self._window is None
+
+    def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> OpenGlExecutable:
+        return OpenGlExecutable(
+            self, self._context, plan, submission, self._compute_programs, self._scene_programs, self._timer
+        )
+
+    def begin_frame(self, clock: FrameClock) -> bool:
+        if 0 in self.size_px:
+            return False
+        self._context.make_current()
+        with clock.span("wait", "frame slot"):
+            while len(self._fences) >= self.frame_regions:
+                native.wait_fence(self._fences.popleft())
+        self._frame = OpenFrame(self._framebuffer(), self._frames_begun % self.frame_regions, clock)
+        self._frames_begun += 1
+        return True
+
+    def end_frame(self) -> None:
+        frame, self._frame = self._frame, None
+        if frame is None or frame.clock is None:
+            raise RuntimeError("end_frame without begin_frame; call begin_frame first")
+        with frame.clock.span("submit", "flush"):
+            native.flush()
+        with frame.clock.span("wait", "present"):
+            if self._window is not None:
+                self._window.swap()
+        with frame.clock.span("wait", "fence"):
+            self._fences.append(native.fence())
+
+    def finish(self) -> str:
+        self._context.make_current()
+        self._context.gl.finish()
+        while self._fences:
+            native.wait_fence(self._fences.popleft())
+        return "glFinish"
+
+    def completed_frames(self) -> Iterator[GpuTimes]:
+        self._context.make_current()
+        if self._timer is not None:
+            yield from self._timer.ring.completed()
+
+    def resize(self, size_px: tuple[int, int]) -> None:
+        self.size_px = size_px
+        self._drawn_by = None
+
+    def set_vsync(self, on: bool) -> str:
+        """OpenGL has no way to ask what the swap interval became."""
+        if self._window is None:
+            return "offscreen"
+        self._window.set_swap_interval(on)
+        self.present_mode = f"swap interval {int(on)} (asked for)"
+        return self.present_mode
+
+    def release(self) -> None:
+        self.finish()
+        if self._timer is not None:
+            self._timer.release()
+        if self._window is None:
+            self._context.release()
+
+    def open_frame(self, executable: OpenGlExecutable) -> OpenFrame:
+        """The frame that ``executable`` issues into."""
+        if self._frame is None:
+            raise RuntimeError("execute outside a frame; call begin_frame first")
+        self._drawn_by = executable
+        return self._frame
+
+    def still_framebuffer(self, executable: OpenGlExecutable) -> tuple[Any, bool]:
+        """An image to read, and whether the last frame of ``executable`` already stands in it."""
+        return self._offscreen(), self.is_offscreen and self._drawn_by is executable
+
+    def _framebuffer(self) -> Any:
+        if self._window is None:
+            return self._offscreen()
+        screen = self._context.gl.screen
+        screen.viewport = (0, 0, *self.size_px)
+        return screen
+
+    def _offscreen(self) -> Any:
+        """RGBA8 without sRGB conversion, 24-bit depth; made anew when the size changed."""
+        if self._still is None or self._still.size != self.size_px:
+            if self._still is not None:
+                _release_framebuffer(self._still)
+            gl = self._context.gl
+            colour = gl.texture(self.size_px, 4)
+            self._still = gl.framebuffer([colour], gl.depth_texture(self.size_px))
+        return self._still
+
+
+def _release_framebuffer(framebuffer: Any) -> None:
+    for attachment in (*framebuffer.color_attachments, framebuffer.depth_attachment):
+        attachment.release()
+    framebuffer.release()

@@ -1,0 +1,173 @@
+"""A plan made concrete on OpenGL: buffers, programs, and the walk that issues one frame. Made by device.compile."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import moderngl
+import numpy as np
+
+from compute.kernel import ComputePass, Scalar
+from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
+from renderers.blocks import FrameBlocks
+from renderers.device import AllocationError, Array, Counters, FrameClock, Image, SpanKind
+from renderers.opengl.barriers import Barrier, barriers
+from renderers.opengl.compute import ComputePrograms, PassLaunches
+from renderers.opengl.context import GlContext
+from renderers.opengl.draws import SceneDraws, ScenePrograms
+from renderers.opengl.timer import OpenGlTimer
+from renderers.plan import Pass, Plan, Submission
+from renderers.timers import TimedUnit, timed_units
+
+
+@dataclass(slots=True)
+class OpenFrame:
+    """What begin_frame opened and end_frame closes. ``region``: this frame's part of the scalar buffer.
+
+    ``clock`` None: a picture outside the frame loop, not timed.
+    """
+
+    framebuffer: Any
+    region: int
+    clock: FrameClock | None = None
+    units: tuple[TimedUnit, ...] = ()
+    timer_slot: int | None = None
+
+    def span(self, kind: SpanKind, label: str) -> AbstractContextManager[None]:
+        return nullcontext() if self.clock is None else self.clock.span(kind, label)
+
+
+class Host(Protocol):
+    """What an executable asks of its device."""
+
+    @property
+    def frame_regions(self) -> int: ...
+    @property
+    def is_offscreen(self) -> bool: ...
+    def open_frame(self, executable: "OpenGlExecutable") -> OpenFrame: ...
+    def still_framebuffer(self, executable: "OpenGlExecutable") -> tuple[Any, bool]: ...
+
+
+class OpenGlExecutable:
+    def __init__(
+        self,
+        host: Host,
+        context: GlContext,
+        plan: Plan,
+        submission: Submission,
+        compute_programs: ComputePrograms,
+        scene_programs: ScenePrograms,
+        timer: OpenGlTimer | None,
+    ) -> None:
+        context.make_current()
+        self._host, self._context, self.plan, self._timer = host, context, plan, timer
+        self._arrays = dict(plan.arrays)
+        self._blocks = FrameBlocks(plan)
+        self._units = timed_units(plan)
+        self._buffers = _allocate(context.gl, plan)
+        # One region per frame in flight, so that no write waits for a frame that still reads.
+        self._scalars = context.gl.buffer(reserve=max(16, self._blocks.size * host.frame_regions), dynamic=True)
+        self._values: Mapping[str, Scalar] = {}
+        bits = list(barriers(plan))
+
+        def concrete(each: Pass) -> PassLaunches | SceneDraws:
+            common = (self._buffers, self._scalars, self._blocks)
+            if isinstance(each, ComputePass):
+                mine: list[Barrier] = [bits.pop(0) for _ in each.dispatches]
+                return PassLaunches(each, context.gl, compute_programs, *common, mine)
+            return SceneDraws(each, submission, context.gl, scene_programs, *common, bits.pop(0))
+
+        self._passes = [concrete(each) for each in plan.passes]
+        self.counters = self._count()
+
+    def execute(self, values: Mapping[str, Scalar]) -> None:
+        self._context.make_current()
+        self._values = values
+        frame = self._host.open_frame(self)
+        if self._timer is not None and frame.clock is not None:
+            frame.units = self._units
+            frame.timer_slot = self._timer.ring.begin(frame.clock.index, self._units)
+        self._issue(frame)
+
+    def upload(self, array: str, data: Array) -> None:
+        self._context.make_current()
+        spec = self._arrays[array]
+        flat = check_upload(array, spec, data)
+        for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
+            self._buffers[chunk].write(flat[part])
+        for scene, draws in zip(self.plan.passes, self._passes, strict=True):
+            if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
+                draws.set_records(flat.reshape(spec.shape))
+
+    def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
+        self._context.make_current()
+        spec = self._arrays[array]
+        self._context.gl.memory_barrier(Barrier.BUFFER_UPDATE)
+        reads = chunk_reads(spec, first, count)
+        parts = [self._buffers[chunk].read(size, offset=offset) for chunk, offset, size in reads]
+        return np.frombuffer(b"".join(parts), DTYPES[spec.element])
+
+    def image(self) -> Image:
+        self._context.make_current()
+        framebuffer, drawn = self._host.still_framebuffer(self)
+        if not drawn:
+            self._context.gl.finish()  # the region it borrows may still be read by a frame in flight
+            self._context.draw_images(offscreen=True)
+            self._issue(OpenFrame(framebuffer, region=0))
+            self._context.draw_images(self._host.is_offscreen)
+        content = framebuffer.read(components=4, alignment=1)
+        width, height = framebuffer.size
+        rows = np.frombuffer(content, np.uint8).reshape(height, width, 4)
+        return rows if self._context.has_clip_control else rows[::-1]
+
+    def release(self) -> None:
+        """OpenGL keeps a deleted object until the commands that use it are done."""
+        self._context.make_current()
+        for each in self._passes:
+            if isinstance(each, SceneDraws):
+                each.release()
+        for buffer in (*self._buffers.values(), self._scalars):
+            buffer.release()
+        self._passes, self._buffers = [], {}
+
+    def _issue(self, frame: OpenFrame) -> None:
+        offset = frame.region * self._blocks.size
+        with frame.span("update", "scalars"):
+            if self._blocks.size:
+                self._scalars.write(self._blocks.pack(self._values), offset=offset)
+        for index, each in enumerate(self._passes):
+            with frame.span("encode", each.label):
+                if self._timer is not None and frame.timer_slot is not None:
+                    self._timer.begin(frame.timer_slot, frame.units, index)
+                if isinstance(each, SceneDraws):
+                    each.issue(frame.framebuffer, offset)
+                else:
+                    each.issue(offset)
+                if self._timer is not None and frame.timer_slot is not None:
+                    self._timer.end(frame.timer_slot, frame.units, index)
+
+    def _count(self) -> Counters:
+        """Frame: one write for all scalars, and the closing flush."""
+        return Counters(
+            api_calls=sum(each.api_calls for each in self._passes) + bool(self._blocks.size) + 1,
+            draws=sum(each.draws for each in self._passes if isinstance(each, SceneDraws)),
+            dispatches=sum(len(each.dispatches) for each in self.plan.compute_passes),
+            submissions=None,
+            barriers=sum(each.barriers for each in self._passes),
+            bytes_uploaded=self._blocks.size,
+            memory_bytes=sum(each.memory_bytes for each in self.plan.compute_passes),
+        )
+
+
+def _allocate(gl: Any, plan: Plan) -> dict[str, Any]:
+    buffers = {}
+    for name, spec in plan.arrays:
+        for chunk, size in spec.chunks:
+            try:
+                buffers[chunk] = gl.buffer(reserve=size)
+            except moderngl.Error as error:
+                raise AllocationError(
+                    f"{name}: the device has no room for {size:,} bytes of {spec.shape}; lower --elements"
+                ) from error
+    return buffers

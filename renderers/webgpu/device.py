@@ -1,0 +1,111 @@
+"""wgpu as a Device: frame slots, one submit a frame, timestamps through a ring. Implements renderers.device."""
+
+from collections import deque
+from collections.abc import Iterator
+
+from renderers.device import DeviceOptions, FrameClock, GpuTimes, Offscreen, Target
+from renderers.plan import Plan, Submission
+from renderers.webgpu import native
+from renderers.webgpu.adapter import describe, open_adapter
+from renderers.webgpu.compute import ComputePipelines
+from renderers.webgpu.draws import ScenePipelines
+from renderers.webgpu.executable import OpenFrame, WebGpuExecutable
+from renderers.webgpu.target import FrameTarget, OffscreenTarget, SurfaceTarget
+from renderers.webgpu.timer import WebGpuTimer
+
+
+class WebGpuDevice:
+    def __init__(self, target: Target, options: DeviceOptions) -> None:
+        self._device = open_adapter(options.adapter)
+        self.info = describe(self._device)
+        self._target: FrameTarget
+        if isinstance(target, Offscreen):
+            self._target = OffscreenTarget(self._device, target.size_px)
+        else:
+            self._target = SurfaceTarget(self._device, target, options.vsync)
+        self._compute_pipelines = ComputePipelines(self._device)
+        self._scene_pipelines = ScenePipelines(self._device)
+        timed = options.timers and self.info.timestamps is None
+        self._timer = WebGpuTimer(self._device, self.info.ns_per_tick) if timed else None
+        self._frames_in_flight = options.frames_in_flight
+        self._in_flight: deque[int] = deque()
+        self._frame: OpenFrame | None = None
+        self._drawn_by: WebGpuExecutable | None = None
+        self._still: OffscreenTarget | None = None
+
+    @property
+    def size_px(self) -> tuple[int, int]:
+        return self._target.size_px
+
+    def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> WebGpuExecutable:
+        return WebGpuExecutable(
+            self, self._device, plan, submission, self._compute_pipelines, self._scene_pipelines, self._timer
+        )
+
+    def begin_frame(self, clock: FrameClock) -> bool:
+        with clock.span("wait", "frame slot"):
+            while len(self._in_flight) >= self._frames_in_flight:
+                native.wait_for(self._device, self._in_flight.popleft())
+        with clock.span("wait", "acquire"):
+            colour = self._target.acquire()
+        if colour is None:
+            return False
+        with clock.span("encode", "begin"):
+            self._frame = OpenFrame(self._device.create_command_encoder(), colour, self._target.depth, clock)
+        return True
+
+    def end_frame(self) -> None:
+        frame, self._frame = self._frame, None
+        if frame is None or frame.clock is None:
+            raise RuntimeError("end_frame without begin_frame; call begin_frame first")
+        with frame.clock.span("encode", "finish"):
+            if self._timer is not None and frame.timer_slot is not None:
+                self._timer.resolve(frame.encoder, frame.timer_slot, frame.units)
+            commands = frame.encoder.finish()
+        with frame.clock.span("submit", "frame"):
+            self._in_flight.append(native.submit(self._device, [commands]))
+        with frame.clock.span("wait", "present"):
+            self._target.present()
+        with frame.clock.span("wait", "read-back"):
+            if self._timer is not None and frame.timer_slot is not None:
+                self._timer.start_read(frame.timer_slot)
+
+    def finish(self) -> str:
+        native.wait_idle(self._device)
+        self._in_flight.clear()
+        return "wgpuDevicePoll(wait)"
+
+    def completed_frames(self) -> Iterator[GpuTimes]:
+        if self._timer is not None:
+            yield from self._timer.ring.completed()
+
+    def resize(self, size_px: tuple[int, int]) -> None:
+        self._target.resize(size_px)
+        self._drawn_by = None
+
+    def set_vsync(self, on: bool) -> str:
+        self._target.set_vsync(on)
+        return self._target.present_mode
+
+    @property
+    def present_mode(self) -> str:
+        return self._target.present_mode
+
+    def release(self) -> None:
+        native.wait_idle(self._device)
+        self._target.release()
+
+    def open_frame(self, executable: WebGpuExecutable) -> OpenFrame:
+        """The frame that ``executable`` encodes into."""
+        if self._frame is None:
+            raise RuntimeError("execute outside a frame; call begin_frame first")
+        self._drawn_by = executable
+        return self._frame
+
+    def still_target(self, executable: WebGpuExecutable) -> tuple[OffscreenTarget, bool]:
+        """An image to read, and whether the last frame of ``executable`` already stands in it."""
+        if isinstance(self._target, OffscreenTarget):
+            return self._target, self._drawn_by is executable
+        if self._still is None or self._still.size_px != self.size_px:
+            self._still = OffscreenTarget(self._device, self.size_px)
+        return self._still, False

@@ -1,0 +1,170 @@
+"""A plan made concrete on wgpu: buffers, bind groups, and the walk that encodes one frame. Made by device.compile."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import wgpu
+
+from compute.kernel import ArraySpec, ComputePass, Scalar
+from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
+from renderers.blocks import FrameBlocks
+from renderers.device import AllocationError, Array, Counters, FrameClock, Image, SpanKind
+from renderers.plan import Pass, Plan, Submission
+from renderers.timers import TimedUnit, timed_units
+from renderers.webgpu import native
+from renderers.webgpu.compute import ComputePipelines, PassLaunches
+from renderers.webgpu.draws import SceneDraws, ScenePipelines
+from renderers.webgpu.target import OffscreenTarget
+from renderers.webgpu.timer import WebGpuTimer
+
+
+@dataclass(slots=True)
+class OpenFrame:
+    """What begin_frame opened and end_frame closes. ``clock`` None: a picture outside the frame loop, not timed."""
+
+    encoder: Any
+    colour: Any
+    depth: Any
+    clock: FrameClock | None = None
+    units: tuple[TimedUnit, ...] = ()
+    timer_slot: int | None = None
+
+    def span(self, kind: SpanKind, label: str) -> AbstractContextManager[None]:
+        return nullcontext() if self.clock is None else self.clock.span(kind, label)
+
+
+class Host(Protocol):
+    """What an executable asks of its device."""
+
+    def open_frame(self, executable: "WebGpuExecutable") -> OpenFrame: ...
+    def still_target(self, executable: "WebGpuExecutable") -> tuple[OffscreenTarget, bool]: ...
+
+
+class WebGpuExecutable:
+    def __init__(
+        self,
+        host: Host,
+        device: "wgpu.GPUDevice",
+        plan: Plan,
+        submission: Submission,
+        compute_pipelines: ComputePipelines,
+        scene_pipelines: ScenePipelines,
+        timer: WebGpuTimer | None,
+    ) -> None:
+        self._host, self._device, self.plan, self._timer = host, device, plan, timer
+        self._arrays = dict(plan.arrays)
+        self._blocks = FrameBlocks(plan)
+        self._units = timed_units(plan)
+        self._buffers = _allocate(device, plan)
+        usage = wgpu.BufferUsage
+        self._scalars = device.create_buffer(
+            size=max(16, self._blocks.size), usage=usage.UNIFORM | usage.COPY_DST
+        )
+        self._values: Mapping[str, Scalar] = {}
+
+        def concrete(each: Pass) -> PassLaunches | SceneDraws:
+            common = (self._buffers, self._scalars, self._blocks)
+            if isinstance(each, ComputePass):
+                return PassLaunches(each, device, compute_pipelines, *common)
+            return SceneDraws(each, submission, device, scene_pipelines, *common)
+
+        self._passes = [concrete(each) for each in plan.passes]
+        self.counters = self._count()
+
+    def execute(self, values: Mapping[str, Scalar]) -> None:
+        self._values = values
+        frame = self._host.open_frame(self)
+        if self._timer is not None and frame.clock is not None:
+            frame.units = self._units
+            frame.timer_slot = self._timer.ring.begin(frame.clock.index, self._units)
+        self._encode(frame)
+
+    def upload(self, array: str, data: Array) -> None:
+        spec = self._arrays[array]
+        flat = check_upload(array, spec, data)
+        for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
+            self._device.queue.write_buffer(self._buffers[chunk], 0, flat[part])
+        for scene, draws in zip(self.plan.passes, self._passes, strict=True):
+            if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
+                draws.set_records(flat.reshape(spec.shape))
+
+    def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
+        spec = self._arrays[array]
+        reads = chunk_reads(spec, first, count)
+        parts = [self._device.queue.read_buffer(self._buffers[chunk], offset, size) for chunk, offset, size in reads]
+        return np.frombuffer(b"".join(parts), DTYPES[spec.element])
+
+    def image(self) -> Image:
+        target, drawn = self._host.still_target(self)
+        if not drawn:
+            encoder = self._device.create_command_encoder()
+            self._encode(OpenFrame(encoder, target.acquire(), target.depth))
+            native.submit(self._device, [encoder.finish()])
+        return target.read()
+
+    def release(self) -> None:
+        """Drops every reference; wgpu frees a resource when the submissions that use it are done."""
+        self._passes, self._buffers = [], {}
+
+    def _encode(self, frame: OpenFrame) -> None:
+        with frame.span("update", "scalars"):
+            if self._blocks.size:
+                self._device.queue.write_buffer(self._scalars, 0, self._blocks.pack(self._values))
+        for index, each in enumerate(self._passes):
+            writes: Mapping[str, Any] = {}
+            if self._timer is not None and frame.timer_slot is not None:
+                writes = self._timer.writes(frame.timer_slot, frame.units, index)
+            if isinstance(each, SceneDraws):
+                with frame.span("encode", each.label):
+                    each.encode(frame.encoder, frame.colour, frame.depth, writes)
+            elif each.submit_alone:
+                self._submit_alone(frame, each, writes)
+            else:
+                with frame.span("encode", each.label):
+                    each.encode(frame.encoder, writes)
+
+    def _submit_alone(self, frame: OpenFrame, launches: PassLaunches, writes: Mapping[str, Any]) -> None:
+        with frame.span("encode", launches.label):
+            encoder = self._device.create_command_encoder()
+            launches.encode(encoder, writes)
+            commands = encoder.finish()
+        with frame.span("submit", launches.label):
+            self._device.queue.submit([commands])
+
+    def _count(self) -> Counters:
+        """Frame: encoder, finish, submit, and one write for all scalars."""
+        compute = self.plan.compute_passes
+        return Counters(
+            api_calls=sum(each.api_calls for each in self._passes) + 3 + bool(self._blocks.size),
+            draws=sum(each.draws for each in self._passes if isinstance(each, SceneDraws)),
+            dispatches=sum(len(each.dispatches) for each in compute),
+            submissions=1 + sum(each.submit_alone for each in compute),
+            barriers=None,
+            bytes_uploaded=self._blocks.size,
+            memory_bytes=sum(each.memory_bytes for each in compute),
+        )
+
+
+def _allocate(device: "wgpu.GPUDevice", plan: Plan) -> dict[str, Any]:
+    usage = wgpu.BufferUsage
+    extra = dict.fromkeys((each.indices for each in plan.scene_passes), usage.INDEX)
+    for scene in plan.scene_passes:
+        extra |= {scene.vertices: usage.VERTEX, scene.heights: usage.VERTEX}
+    common = usage.STORAGE | usage.COPY_SRC | usage.COPY_DST
+    buffers = {}
+    for name, spec in plan.arrays:
+        for chunk, size in spec.chunks:
+            buffers[chunk] = _buffer(device, name, spec, size, common | extra.get(name, 0), chunk)
+    return buffers
+
+
+def _buffer(device: "wgpu.GPUDevice", name: str, spec: ArraySpec, size: int, usage: int, label: str) -> Any:
+    try:
+        return device.create_buffer(label=label, size=size, usage=usage)
+    except (wgpu.GPUError, RuntimeError) as error:
+        raise AllocationError(
+            f"{name}: the device has no room for {size:,} bytes of {spec.shape}; lower --elements"
+        ) from error

@@ -1,0 +1,93 @@
+"""The one module that reaches below wgpu-py's public API (0.32), and why each time:
+
+- the instance must be restricted before anything else, or a surface made while a GL context is current aborts;
+- ``queue.on_submitted_work_done_*`` raises TypeError, so a frame's end is waited for by its submission index;
+- ``map_async`` submits once more and its promise cannot be asked without a running loop; a ring needs neither;
+- the timestamp period and the present mode obtained are not exposed.
+"""
+
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import wgpu
+from wgpu.backends.wgpu_native import extras
+from wgpu.backends.wgpu_native._api import libf
+from wgpu.backends.wgpu_native._ffi import ffi, lib
+
+_BACKENDS = {"darwin": ["Metal"], "win32": ["Vulkan", "DX12"]}
+
+
+@cache
+def restrict_instance() -> None:
+    """Only the platform's explicit interfaces: an instance that probes EGL takes moderngl's context away."""
+    extras.set_instance_extras(backends=_BACKENDS.get(sys.platform, ["Vulkan"]))
+
+
+def timestamp_period(device: "wgpu.GPUDevice") -> float:
+    """Nanoseconds per tick of this queue's timestamps (VkPhysicalDeviceLimits.timestampPeriod)."""
+    return float(lib.wgpuQueueGetTimestampPeriod(device.queue._internal))
+
+
+def submit(device: "wgpu.GPUDevice", command_buffers: Sequence["wgpu.GPUCommandBuffer"]) -> int:
+    """``queue.submit`` that also returns the submission's index."""
+    handles = ffi.new("WGPUCommandBuffer[]", [each._internal for each in command_buffers])
+    return int(libf.wgpuQueueSubmitForIndex(device.queue._internal, len(command_buffers), handles))
+
+
+def wait_for(device: "wgpu.GPUDevice", submission: int) -> None:
+    """Block until ``submission`` is done."""
+    lib.wgpuDevicePoll(device._internal, True, ffi.new("WGPUSubmissionIndex *", submission))
+
+
+def wait_idle(device: "wgpu.GPUDevice") -> None:
+    """Block until everything submitted is done."""
+    lib.wgpuDevicePoll(device._internal, True, ffi.NULL)
+
+
+def poll(device: "wgpu.GPUDevice") -> None:
+    """Deliver map callbacks that are due; never blocks."""
+    lib.wgpuDevicePoll(device._internal, False, ffi.NULL)
+
+
+def present_mode(context: "wgpu.GPUCanvasContext") -> str:
+    """The present mode obtained: fifo, mailbox or immediate."""
+    obtained = context._wgpu_config.presentMode
+    names = ("Fifo", "FifoRelaxed", "Immediate", "Mailbox")
+    return next((name.lower() for name in names if getattr(lib, f"WGPUPresentMode_{name}") == obtained), "unknown")
+
+
+@ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
+def _mapped(status: int, message: Any, handle: Any, unused: Any) -> None:
+    ffi.from_handle(handle).status = status
+
+
+class MappedRead:
+    """Reads a small MAP_READ buffer some frames after it was written, without a stall."""
+
+    def __init__(self, buffer: "wgpu.GPUBuffer") -> None:
+        self._buffer = buffer
+        self._handle = ffi.new_handle(self)
+        self.status: int | None = None
+
+    def start(self) -> None:
+        """Ask for the bytes; call after the submit that writes them."""
+        self.status = None
+        info = ffi.new("WGPUBufferMapCallbackInfo *")
+        info.mode, info.callback = lib.WGPUCallbackMode_AllowProcessEvents, _mapped
+        info.userdata1 = self._handle
+        lib.wgpuBufferMapAsync(self._buffer._internal, lib.WGPUMapMode_Read, 0, self._buffer.size, info[0])
+
+    @property
+    def ready(self) -> bool:
+        return self.status is not None
+
+    def read(self) -> bytes:
+        """The bytes; all zeros when the map failed."""
+        if self.status != lib.WGPUMapAsyncStatus_Success:
+            return bytes(self._buffer.size)
+        pointer = lib.wgpuBufferGetConstMappedRange(self._buffer._internal, 0, self._buffer.size)
+        content = bytes(ffi.buffer(pointer, self._buffer.size))
+        lib.wgpuBufferUnmap(self._buffer._internal)
+        return content

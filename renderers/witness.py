@@ -1,0 +1,153 @@
+"""One pixel of the scene in float64 NumPy: what every timed run's picture is checked against.
+
+Follows assets/field.vert line by line, for the few objects whose box covers the pixel, without any GPU code.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from compute.kernel import Scalar
+from renderers.scene import BACKGROUND, Scene
+
+FloatArray = npt.NDArray[np.float64]
+
+MAX_CHANNEL_ERROR = 2  # of 255: one rounding on each side
+_CANDIDATES = 400
+_SUN = np.array([-0.48, 0.64, 0.6])
+_GLOW = np.array([1.0, 0.62, 0.22])
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """``rgb``: what pixel (x, y), counted from the top left, must show, each channel 0 to 255."""
+
+    x: int
+    y: int
+    rgb: tuple[int, int, int]
+
+    def error(self, image: npt.NDArray[np.uint8]) -> int:
+        """Largest channel difference of ``image`` (height, width, 4) at this pixel."""
+        drawn = image[self.y, self.x, :3].astype(int)
+        return int(np.max(np.abs(drawn - self.rgb)))
+
+
+def find_witness(
+    scene: Scene, values: Mapping[str, Scalar], heights: FloatArray, size_px: tuple[int, int]
+) -> Witness | None:
+    """A pixel well inside one face, and its colour. None when no face is large enough to hold a pixel.
+
+    ``heights`` (objects,): what the compute pass must have written, in float64.
+    """
+    view = _View(scene, values, heights, size_px)
+    for x, y in _candidates(size_px):
+        colours = [view.colour_at(x + 0.5 + dx, y + 0.5 + dy) for dx, dy in _AROUND]
+        centre = colours[0]
+        if centre is not None and all(each is not None and np.array_equal(each, centre) for each in colours):
+            red, green, blue = np.rint(255.0 * centre).astype(int).tolist()
+            return Witness(x, y, (red, green, blue))
+    return None
+
+
+_AROUND = ((0.0, 0.0), (0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7))
+
+
+def _candidates(size_px: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Pixels spread evenly over the lower two thirds, where the solids are."""
+    width, height = size_px
+    for i in range(1, _CANDIDATES + 1):
+        # Two irrational steps cover the picture without a pattern (R2 sequence).
+        yield int(width * (0.7548776662 * i % 1.0)), int(height * (0.33 + 0.66 * (0.5698402910 * i % 1.0)))
+
+
+class _View:
+    """The scene as one frame sees it: boxes of all objects on the screen, faces of those that are asked for."""
+
+    def __init__(
+        self, scene: Scene, values: Mapping[str, Scalar], heights: FloatArray, size_px: tuple[int, int]
+    ) -> None:
+        self._scene, self._heights = scene, heights
+        matrix = np.asarray(values["view_projection"], np.float32).astype(np.float64)
+        self._matrix = matrix.reshape(4, 4).T
+        self._half_px = np.array(size_px) / 2.0
+        self._objects = scene.objects.astype(np.float64)
+        self._time = float(np.float32(values["time"]))  # type: ignore[arg-type]
+        self._draw_of = np.repeat(np.arange(len(scene.draws)), [draw.object_count for draw in scene.draws])
+        self._size = np.stack((self._scale, 0.9 * self._scale + 1.6 * heights, self._scale), axis=1)
+        self._low, self._high = self._boxes()
+
+    @property
+    def _scale(self) -> FloatArray:
+        return self._objects[:, 3]
+
+    def colour_at(self, x: float, y: float) -> FloatArray | None:
+        """The nearest face's colour at a point of the screen; None where there is only background."""
+        point = np.array([x, y])
+        covering = np.flatnonzero(np.all((self._low <= point) & (point <= self._high), axis=1))
+        nearest, colour = np.inf, None
+        for i in covering:
+            for corners, normal in self._faces(int(i)):
+                depth = _depth_at(self._to_screen(corners), point)
+                if depth is not None and depth < nearest:
+                    nearest, colour = depth, self._shade(int(i), normal)
+        return colour
+
+    def _boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Screen boxes, (objects, 2) each, around every object's own box."""
+        corner = np.array([[x, y, z] for x in (-1, 1) for y in (0, 1) for z in (-1, 1)], np.float64)
+        reach = self._scale[:, None, None] * 1.5
+        spread = np.array([1.0, 0.0, 1.0]) * reach + np.array([0.0, 1.0, 0.0]) * self._size[:, None, :]
+        place = np.stack((self._objects[:, 0], np.zeros(len(self._objects)), self._objects[:, 1]), axis=1)
+        screen = self._to_screen((place[:, None, :] + corner * spread).reshape(-1, 3)).reshape(-1, 8, 3)
+        behind = np.any(screen[:, :, 2] < 0.0, axis=1)
+        low, high = screen[:, :, :2].min(axis=1), screen[:, :, :2].max(axis=1)
+        low[behind], high[behind] = np.inf, -np.inf
+        return low, high
+
+    def _to_screen(self, points: FloatArray) -> FloatArray:
+        """World (n, 3) -> x, y in pixels from the top left, and depth, -1 behind the camera."""
+        clip = np.column_stack((points, np.ones(len(points)))) @ self._matrix.T
+        in_front = clip[:, 3] > 0.0
+        w = np.where(in_front, clip[:, 3], 1.0)
+        across = clip[:, :2] / w[:, None] * np.array([1.0, -1.0])
+        return np.column_stack(((across + 1.0) * self._half_px, np.where(in_front, clip[:, 2] / w, -1.0)))
+
+    def _faces(self, i: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Triangles of object ``i``: world corners (3, 3) and world normal (3,)."""
+        draw = self._scene.draws[self._draw_of[i]]
+        chosen = self._scene.indices[draw.first_index : draw.first_index + draw.index_count].astype(int)
+        vertices = self._scene.vertices[chosen + draw.base_vertex].astype(np.float64)
+        angle = self._objects[i, 2] + self._objects[i, 7] * self._time
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+        place = np.array([self._objects[i, 0], 0.0, self._objects[i, 1]])
+        corners = (vertices[:, :3] * self._size[i]) @ turn.T + place
+        normals = vertices[:, 3:] / self._size[i]
+        normals = normals / np.linalg.norm(normals, axis=1, keepdims=True) @ turn.T
+        for first in range(0, len(vertices), 3):
+            yield corners[first : first + 3], normals[first]
+
+    def _shade(self, i: int, normal: FloatArray) -> FloatArray:
+        record, height = self._objects[i], self._heights[i]
+        light = 0.12 + 0.12 * normal[1] + 0.95 * max(float(normal @ _SUN), 0.0)
+        lit = record[4:7] * light + _GLOW * (0.32 * height * height)
+        distance = self._matrix[3] @ np.array([record[0], 0.0, record[1], 1.0])
+        far = float(np.clip((distance - 13.0) / 16.0, 0.0, 1.0)) ** 2
+        shade: FloatArray = np.sqrt(np.clip(lit, 0.0, 1.0)) * (1.0 - far) + np.array(BACKGROUND[:3]) * far
+        return shade
+
+
+def _depth_at(corners: FloatArray, point: FloatArray) -> float | None:
+    """Depth of a front-facing triangle (3, 3: x, y, depth) at ``point``; None outside it or seen from behind."""
+    a, b, c = corners
+    area = _cross(b - a, c - a)
+    if area >= 0.0 or np.any(corners[:, 2] < 0.0):  # y runs down, so counter-clockwise is negative
+        return None
+    weights = np.array([_cross(c - b, point - b[:2]), _cross(a - c, point - c[:2]), _cross(b - a, point - a[:2])]) / area
+    return float(weights @ corners[:, 2]) if np.all(weights > 0.0) else None
+
+
+def _cross(u: FloatArray, v: FloatArray) -> float:
+    return float(u[0] * v[1] - u[1] * v[0])
