@@ -1,1 +1,1 @@
-"""What the interface lets you say: expressions, recorded functions, schedules, kernels as values. No GPU package here."""
+"""What the interface lets you say: expressions, recorded functions, schedules, kernels. No GPU package here."""

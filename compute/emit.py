@@ -58,7 +58,8 @@ def elementwise(
 ) -> Kernel:
     """A kernel that runs ``assignments`` for every 4-float vector. ``loads``: node -> buffer parameter."""
     texts: dict[Language, str] = {}
-    for language, template in (("glsl", _GLSL), ("wgsl", _WGSL)):
+    templates: dict[Language, str] = {"glsl": _GLSL, "wgsl": _WGSL}
+    for language, template in templates.items():
         texts[language] = template.format(
             size=shape.workgroup_size,
             vectors=shape.vectors_per_invocation,

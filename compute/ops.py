@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """``scale`` bounds the magnitude of the result from the magnitudes of the operands: what rounding errors grow with."""
+    """``scale`` bounds the result's magnitude by the operands' magnitudes: what rounding errors grow with."""
 
     ufunc: np.ufunc
     glsl: str

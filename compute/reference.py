@@ -1,4 +1,4 @@
-"""The definition of right: a float64 NumPy interpreter of recorded functions, and the scale of their rounding errors."""
+"""The definition of right: a float64 NumPy interpreter of recorded functions, and the scale of rounding errors."""
 
 from collections.abc import Callable, Mapping
 
@@ -36,7 +36,9 @@ def max_scaled_error(measured: npt.ArrayLike, exact: Array, scale: Array) -> flo
     return float(np.max(scaled, initial=0.0))
 
 
-def _interpret(recorded: Recorded, inputs: Mapping[str, Array], meaning: Callable[[str], np.ufunc]) -> tuple[Array, ...]:
+def _interpret(
+    recorded: Recorded, inputs: Mapping[str, Array], meaning: Callable[[str], np.ufunc]
+) -> tuple[Array, ...]:
     values: dict[Expr, Array] = {}
     for node in recorded.nodes:
         values[node] = _value(node, inputs, values, meaning)

@@ -12,7 +12,6 @@ from compute.kernel import (
     FLOOR,
     Access,
     Argument,
-    Arrays,
     ArraySpec,
     BufferParam,
     ComputePass,
@@ -93,7 +92,7 @@ def _fused(recorded: Recorded, ops: tuple[Expr, ...]) -> tuple[_Step, ...]:
 
 
 def _array_names(recorded: Recorded, steps: Iterable[_Step]) -> dict[Expr, str]:
-    """Every node that lives in memory: inputs by their own name, intermediates t0, t1 ..., outputs out or out0, out1 ..."""
+    """Every node that lives in memory: inputs by name, intermediates t0, t1 ..., outputs out or out0, out1 ..."""
     names = {node: node.name for node in recorded.inputs if node.shape != ()}
     outputs = dict.fromkeys(recorded.outputs)
     for index, node in enumerate(outputs):

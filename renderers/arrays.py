@@ -1,6 +1,6 @@
 """Logical arrays and their chunks: checks and slices that both devices share."""
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def chunk_slices(spec: ArraySpec) -> list[slice]:
     """Which elements of the flat logical array each chunk holds; padding belongs to none."""
     ends = accumulate(size // ELEMENT_BYTES for _, size in spec.chunks)
     starts = [0, *ends]
-    return [slice(a, min(b, spec.size)) for a, b in zip(starts, starts[1:], strict=False)]
+    return [slice(a, min(b, spec.size)) for a, b in pairwise(starts)]
 
 
 def check_upload(name: str, spec: ArraySpec, data: Array) -> Array:

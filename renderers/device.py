@@ -19,7 +19,7 @@ SpanKind = Literal["update", "encode", "submit", "wait", "overlay"]
 PassKind = Literal["compute", "draw"]
 
 
-class DeviceUnavailable(RuntimeError):
+class UnavailableError(RuntimeError):
     """This machine lacks something that the interface needs: what, and how to get it."""
 
     def __init__(self, interface: Interface, what: str, next_step: str) -> None:
@@ -67,7 +67,7 @@ class DeviceOptions:
 
 @dataclass(frozen=True, slots=True)
 class CpuSpan:
-    """On ``time.perf_counter_ns``. ``thread_ns``: CPU time of this thread inside; None where its clock is too coarse."""
+    """On ``time.perf_counter_ns``. ``thread_ns``: this thread's CPU time; None where its clock is too coarse."""
 
     kind: SpanKind
     label: str
@@ -154,7 +154,7 @@ class Executable(Protocol):
         ...
 
     def image(self) -> Image:
-        """What the last ``execute`` draws: offscreen, the image as it stands; behind a window, drawn again offscreen."""
+        """What the last ``execute`` drew: offscreen, as it stands; behind a window, drawn again offscreen."""
         ...
 
     def release(self) -> None:
@@ -199,7 +199,7 @@ class Device(Protocol):
 
 
 def open_device(interface: Interface, target: Target, options: DeviceOptions = DeviceOptions()) -> Device:
-    """Open one interface. Raises DeviceUnavailable with cause and next step."""
+    """Open one interface. Raises UnavailableError with cause and next step."""
     if interface == "opengl":
         from renderers.opengl.device import OpenGlDevice
 

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from compute.kernel import Arrays, ArraySpec, LimitError, ScalarParam
+from compute.kernel import Arrays, ArraySpec, Element, LimitError, ScalarParam
 from renderers.meshes import FloatArray, IndexArray, load_mesh
 from renderers.plan import DrawRange, ScenePass
 
@@ -64,7 +64,7 @@ def field(objects: int) -> Scene:
     record = np.empty((objects, 8), np.float32)
     record[:, 0], record[:, 1] = x, z
     record[:, 2] = random.uniform(0.0, 2.0 * np.pi, objects)
-    record[:, 3] = spacing * random.uniform(0.36, 0.46, objects)
+    record[:, 3] = min(spacing, 2.5) * random.uniform(0.36, 0.46, objects)
     record[:, 4:7] = _colours(x, random)
     record[:, 7] = random.uniform(-0.6, 0.6, objects)
     vertices, indices, draws = _pack_meshes(np.bincount(mesh_of, minlength=len(_MESHES)))
@@ -110,5 +110,5 @@ def _phases(x: npt.NDArray[np.float64], z: npt.NDArray[np.float64]) -> FloatArra
 
 
 def _one_buffer(name: str, values: npt.NDArray[np.generic]) -> ArraySpec:
-    element = "u32" if values.dtype == np.uint32 else "f32"
+    element: Element = "u32" if values.dtype == np.uint32 else "f32"
     return ArraySpec(values.shape, element, ((f"{name}[0]", -(-values.nbytes // 16) * 16),))

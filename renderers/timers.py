@@ -1,4 +1,4 @@
-"""CPU spans of one frame, and the ring that brings GPU stamps back some frames late. Feeds statistics; draws nothing."""
+"""CPU spans of one frame, and the ring that brings GPU stamps back some frames late. Feeds statistics."""
 
 import time
 from collections import deque
@@ -104,7 +104,7 @@ def _fault(units: Sequence[TimedUnit], ticks: Sequence[int], ns_per_tick: float)
 
 
 class StampSource(Protocol):
-    """A device's stamps. ``ready`` never blocks; ``read`` is called once a slot is ready, with how many were written."""
+    """A device's stamps. ``ready`` never blocks; ``read`` is for a ready slot, with how many were written."""
 
     def ready(self, slot: int) -> bool: ...
     def read(self, slot: int, count: int) -> Sequence[int]: ...

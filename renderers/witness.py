@@ -15,7 +15,7 @@ from renderers.scene import BACKGROUND, Scene
 FloatArray = npt.NDArray[np.float64]
 
 MAX_CHANNEL_ERROR = 2  # of 255: one rounding on each side
-_CANDIDATES = 400
+_CANDIDATES = 200
 _SUN = np.array([-0.48, 0.64, 0.6])
 _GLOW = np.array([1.0, 0.62, 0.22])
 
@@ -42,24 +42,15 @@ def find_witness(
     ``heights`` (objects,): what the compute pass must have written, in float64.
     """
     view = _View(scene, values, heights, size_px)
-    for x, y in _candidates(size_px):
-        colours = [view.colour_at(x + 0.5 + dx, y + 0.5 + dy) for dx, dy in _AROUND]
-        centre = colours[0]
-        if centre is not None and all(each is not None and np.array_equal(each, centre) for each in colours):
+    for x, y in view.candidates():
+        centre = view.colour_at(x + 0.5, y + 0.5)
+        if centre is not None and all(_same(centre, view.colour_at(x + 0.5 + dx, y + 0.5 + dy)) for dx, dy in _AROUND):
             red, green, blue = np.rint(255.0 * centre).astype(int).tolist()
             return Witness(x, y, (red, green, blue))
     return None
 
 
-_AROUND = ((0.0, 0.0), (0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7))
-
-
-def _candidates(size_px: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Pixels spread evenly over the lower two thirds, where the solids are."""
-    width, height = size_px
-    for i in range(1, _CANDIDATES + 1):
-        # Two irrational steps cover the picture without a pattern (R2 sequence).
-        yield int(width * (0.7548776662 * i % 1.0)), int(height * (0.33 + 0.66 * (0.5698402910 * i % 1.0)))
+_AROUND = ((0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7))
 
 
 class _View:
@@ -81,6 +72,15 @@ class _View:
     @property
     def _scale(self) -> FloatArray:
         return self._objects[:, 3]
+
+    def candidates(self) -> Iterator[tuple[int, int]]:
+        """Pixels in the middle of the objects that look largest, largest first."""
+        low, high = np.clip(self._low, 0.0, 2.0 * self._half_px), np.clip(self._high, 0.0, 2.0 * self._half_px)
+        area = np.prod(np.maximum(high - low, 0.0), axis=1)
+        for i in np.argsort(-area)[:_CANDIDATES]:
+            if area[i] > 0.0:
+                x, y = (low[i] + high[i]) / 2.0
+                yield int(min(x, 2.0 * self._half_px[0] - 1.0)), int(min(y, 2.0 * self._half_px[1] - 1.0))
 
     def colour_at(self, x: float, y: float) -> FloatArray | None:
         """The nearest face's colour at a point of the screen; None where there is only background."""
@@ -145,8 +145,14 @@ def _depth_at(corners: FloatArray, point: FloatArray) -> float | None:
     area = _cross(b - a, c - a)
     if area >= 0.0 or np.any(corners[:, 2] < 0.0):  # y runs down, so counter-clockwise is negative
         return None
-    weights = np.array([_cross(c - b, point - b[:2]), _cross(a - c, point - c[:2]), _cross(b - a, point - a[:2])]) / area
+    weights = (
+        np.array([_cross(c - b, point - b[:2]), _cross(a - c, point - c[:2]), _cross(b - a, point - a[:2])]) / area
+    )
     return float(weights @ corners[:, 2]) if np.all(weights > 0.0) else None
+
+
+def _same(one: FloatArray, other: FloatArray | None) -> bool:
+    return other is not None and np.array_equal(one, other)
 
 
 def _cross(u: FloatArray, v: FloatArray) -> float:

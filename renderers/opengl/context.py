@@ -6,7 +6,7 @@ from typing import Any
 import moderngl
 
 from compute.kernel import Limits
-from renderers.device import DeviceInfo, DeviceUnavailable, Offscreen, Target, WindowTarget
+from renderers.device import DeviceInfo, Offscreen, Target, UnavailableError, WindowTarget
 from renderers.opengl import native
 from renderers.plan import Submission
 
@@ -28,7 +28,7 @@ class GlContext:
         self.gl = _create(standalone=self._window is None)
         renderer = self.gl.info["GL_RENDERER"]
         if adapter is not None and adapter.lower() not in renderer.lower():
-            raise DeviceUnavailable("opengl", f"no adapter is called {adapter!r}", f"OpenGL offers only: {renderer}")
+            raise UnavailableError("opengl", f"no adapter is called {adapter!r}", f"OpenGL offers only: {renderer}")
         self.has_clip_control = self.gl.version_code >= 450 or "GL_ARB_clip_control" in self.gl.extensions
         self.draw_images(self._window is None)
 
@@ -58,7 +58,7 @@ def _create(standalone: bool) -> Any:
         return moderngl.create_standalone_context(require=REQUIRED_VERSION, **options)
     except Exception as error:  # moderngl raises Exception, ValueError and OSError by platform
         next_step = _NEXT_STEP.get(sys.platform, "install your GPU vendor's driver")
-        raise DeviceUnavailable("opengl", f"no OpenGL 4.3 context: {error}", next_step) from error
+        raise UnavailableError("opengl", f"no OpenGL 4.3 context: {error}", next_step) from error
 
 
 def describe(context: GlContext) -> DeviceInfo:
@@ -72,7 +72,7 @@ def describe(context: GlContext) -> DeviceInfo:
         driver=f"{info['GL_VENDOR']} {info['GL_VERSION']}",
         is_software=any(name in info["GL_RENDERER"].lower() for name in _SOFTWARE),
         limits=_limits(),
-        submissions={submission: None for submission in Submission},
+        submissions=dict.fromkeys(Submission),
         timestamps=None if stamped else "this driver's timestamp counter has 0 bits",
         ns_per_tick=1.0,
         period_source="GL_TIMESTAMP is in ns by definition" if stamped else "n/a (no timestamps)",

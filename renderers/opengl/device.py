@@ -1,4 +1,4 @@
-"""OpenGL as a Device: frame slots by fences, calls issued at once, stamps through a ring. Implements renderers.device."""
+"""OpenGL as a Device: frame slots by fences, calls issued at once, stamps through a ring."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -3,7 +3,6 @@
 import ctypes
 from typing import Any
 
-import renderers.opengl  # noqa: F401  sets pyglet's options first
 from pyglet import gl
 
 _FENCE_TIMEOUT_NS = 10 * 10**9

@@ -5,7 +5,7 @@ from typing import Any
 import wgpu
 
 from compute.kernel import Limits
-from renderers.device import DeviceInfo, DeviceUnavailable
+from renderers.device import DeviceInfo, UnavailableError
 from renderers.plan import Submission
 from renderers.webgpu import native
 
@@ -13,14 +13,14 @@ _NEXT_STEP = "install a Vulkan driver (Debian, Ubuntu: apt install mesa-vulkan-d
 
 
 def open_adapter(name: str | None) -> "wgpu.GPUDevice":
-    """The adapter whose name contains ``name``, or wgpu's choice. Raises DeviceUnavailable."""
+    """The adapter whose name contains ``name``, or wgpu's choice. Raises UnavailableError."""
     native.restrict_instance()
     adapter = _named(name) if name else _preferred()
     wanted = [feature for feature in ("timestamp-query",) if feature in adapter.features]
     try:
         return adapter.request_device_sync(label="interface-tax", required_features=wanted)
     except RuntimeError as error:
-        raise DeviceUnavailable("webgpu", f"{adapter.summary} gives no device: {error}", "update its driver") from error
+        raise UnavailableError("webgpu", f"{adapter.summary} gives no device: {error}", "update its driver") from error
 
 
 def describe(device: "wgpu.GPUDevice") -> DeviceInfo:
@@ -34,7 +34,7 @@ def describe(device: "wgpu.GPUDevice") -> DeviceInfo:
         driver=info["description"] or "n/a (not reported)",
         is_software=info["adapter_type"] == "CPU",
         limits=_limits(device.limits),
-        submissions={submission: None for submission in Submission},
+        submissions=dict.fromkeys(Submission),
         timestamps=None if stamped else "this adapter has no timestamp-query feature",
         ns_per_tick=native.timestamp_period(device) if stamped else 1.0,
         period_source="wgpuQueueGetTimestampPeriod" if stamped else "n/a (no timestamps)",
@@ -45,18 +45,18 @@ def _preferred() -> Any:
     try:
         return wgpu.gpu.request_adapter_sync(power_preference="high-performance")
     except RuntimeError as error:
-        raise DeviceUnavailable("webgpu", "no adapter found", _NEXT_STEP) from error
+        raise UnavailableError("webgpu", "no adapter found", _NEXT_STEP) from error
 
 
 def _named(name: str) -> Any:
     found = wgpu.gpu.enumerate_adapters_sync()
     if not found:
-        raise DeviceUnavailable("webgpu", "no adapter found", _NEXT_STEP)
+        raise UnavailableError("webgpu", "no adapter found", _NEXT_STEP)
     for adapter in found:
         if name.lower() in adapter.summary.lower():
             return adapter
     names = ", ".join(adapter.summary for adapter in found)
-    raise DeviceUnavailable("webgpu", f"no adapter is called {name!r}", f"choose part of: {names}")
+    raise UnavailableError("webgpu", f"no adapter is called {name!r}", f"choose part of: {names}")
 
 
 def _limits(granted: dict[str, int]) -> Limits:

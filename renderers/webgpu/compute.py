@@ -85,7 +85,7 @@ class PassLaunches:
 
     @property
     def api_calls(self) -> int:
-        """begin, end, and per launch a bind group and a dispatch; a pipeline per change; alone: encoder, finish, submit."""
+        """begin, end; a bind group and a dispatch per launch; a pipeline per change; alone: encoder, finish, submit."""
         pipelines = [launch.pipeline for launch in self._launches]
         changes = sum(now is not before for before, now in zip([None, *pipelines], pipelines, strict=False))
         return 2 + 2 * len(self._launches) + changes + (3 if self.submit_alone else 0)

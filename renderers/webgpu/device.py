@@ -1,4 +1,4 @@
-"""wgpu as a Device: frame slots, one submit a frame, timestamps through a ring. Implements renderers.device."""
+"""wgpu as a Device: frame slots by submission index, one submit a frame, timestamps through a ring."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -60,9 +60,7 @@ class WebGpuExecutable:
         self._units = timed_units(plan)
         self._buffers = _allocate(device, plan)
         usage = wgpu.BufferUsage
-        self._scalars = device.create_buffer(
-            size=max(16, self._blocks.size), usage=usage.UNIFORM | usage.COPY_DST
-        )
+        self._scalars = device.create_buffer(size=max(16, self._blocks.size), usage=usage.UNIFORM | usage.COPY_DST)
         self._values: Mapping[str, Scalar] = {}
 
         def concrete(each: Pass) -> PassLaunches | SceneDraws:

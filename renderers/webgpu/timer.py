@@ -20,9 +20,7 @@ class WebGpuTimer:
         self._device = device
         usage = wgpu.BufferUsage
         self._queries = device.create_query_set(type="timestamp", count=RING_SLOTS * _STAMPS_PER_SLOT)
-        self._resolved = device.create_buffer(
-            size=RING_SLOTS * _SLOT_BYTES, usage=usage.QUERY_RESOLVE | usage.COPY_SRC
-        )
+        self._resolved = device.create_buffer(size=RING_SLOTS * _SLOT_BYTES, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
         read_usage = usage.COPY_DST | usage.MAP_READ
         self._copies = [device.create_buffer(size=_SLOT_BYTES, usage=read_usage) for _ in range(RING_SLOTS)]
         self._reads = [native.MappedRead(copy) for copy in self._copies]

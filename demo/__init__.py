@@ -1,0 +1,1 @@
+"""What the person sees: a window, a headless bench, a report."""

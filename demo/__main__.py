@@ -1,0 +1,7 @@
+"""``python -m demo`` is ``interface-tax``."""
+
+import sys
+
+from demo.cli import main
+
+sys.exit(main())

@@ -1,0 +1,202 @@
+"""Headless: every configuration in blocks, interleaved in random order, each block proven. Feeds report."""
+
+import random
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from compute.kernel import How, Limits, Scalar
+from demo.budget import FrameRecord, Sample, sample
+from demo.content import OUTPUT, Content
+from demo.loop import collect, run_frame
+from demo.proof import Equivalence, Proof, check_block, compare
+from demo.settings import CheckError, Settings
+from renderers.camera import frame_values
+from renderers.device import Device, Executable, Image, Interface, PassKind
+from renderers.trust import Trust
+from renderers.witness import Witness
+
+FIXED_TIME_S = 2.0  # when pictures and values of all configurations are compared
+FRAMES_PER_BLOCK, LEAST_BLOCKS = 30, 5
+_SEED = 7
+_UNCOUNTED = -1  # index of frames that no statistic sees
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """An opened device and what was found out about it. ``driver_threads``: started by opening it; None: unknown."""
+
+    device: Device
+    trust: Mapping[PassKind, Trust]
+    driver_threads: int | None
+
+
+@dataclass(slots=True)
+class Configuration:
+    """One interface and schedule, its concrete plan, and what was measured of it."""
+
+    bench: Bench
+    how: How
+    work: Executable
+    samples: list[Sample] = field(default_factory=list)
+    proof: Proof = field(default_factory=Proof)
+    failure: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.bench.device.info.interface} {self.how}"
+
+
+@dataclass(slots=True)
+class Result:
+    """``partial``: interrupted, or a check failed, before every frame asked for was measured."""
+
+    content: Content
+    configurations: list[Configuration]
+    equivalence: Equivalence | None = None
+    pictures: dict[Interface, Image] = field(default_factory=dict)
+    partial: bool = False
+    interrupted: bool = False
+
+    @property
+    def failures(self) -> list[str]:
+        return [each.failure for each in self.configurations if each.failure is not None]
+
+
+def common_limits(devices: Sequence[Device]) -> Limits:
+    """What every device grants: with it, the plan is the same on all."""
+    limits = devices[0].info.limits
+    for device in devices[1:]:
+        limits = limits.common(device.info.limits)
+    return limits
+
+
+def run_bench(settings: Settings, benches: Sequence[Bench]) -> Result:
+    """Compile, compare, then measure. Ctrl-C ends the measuring and keeps what was measured."""
+    limits = common_limits([bench.device for bench in benches])
+    content = Content(settings.scene, settings.objects, settings.elements, limits)
+    result = Result(content, [])
+    progress = Progress()
+    try:
+        for bench in benches:
+            for how in settings.schedules:
+                progress.note(f"building {bench.device.info.interface} {how}")
+                result.configurations.append(Configuration(bench, how, content.compile(bench.device, how)))
+        progress.note("comparing pictures and values")
+        _compare(settings, result)
+        _measure(settings, result, progress)
+    except KeyboardInterrupt:
+        result.partial = result.interrupted = True
+    result.partial = result.partial or bool(result.failures)
+    progress.close()
+    return result
+
+
+def _compare(settings: Settings, result: Result) -> None:
+    """One frame of each configuration at one fixed time, whole picture and whole output."""
+    values = frame_values(FIXED_TIME_S, settings.size_px)
+    first: npt.NDArray[np.float32] | None = None
+    images, differences = [], []
+    for each in result.configurations:
+        run_frame(each.bench.device, each.work, _UNCOUNTED, values)
+        images.append(each.work.image())
+        output = each.work.read_back(OUTPUT)
+        first = output if first is None else first
+        differences.append(result.content.difference(values, output, first))
+        error = result.content.values_error(values, output)
+        each.proof.values_max_scaled_error = error
+        result.pictures.setdefault(each.bench.device.info.interface, images[-1])
+        each.bench.device.finish()
+        list(each.bench.device.completed_frames())
+    if len({each.bench.device.info.interface for each in result.configurations}) > 1:
+        result.equivalence = compare(images, differences)
+
+
+def _measure(settings: Settings, result: Result, progress: "Progress") -> None:
+    assert settings.frames is not None
+    blanks = {id(each.bench): result.content.compile_blank(each.bench.device) for each in result.configurations}
+    order = random.Random(_SEED)
+    blocks = list(_blocks(settings.frames))
+    progress.start(len(blocks) * len(result.configurations))
+    for first, frames in blocks:
+        last_values = frame_values((first + frames - 1) / 60.0, settings.size_px)
+        witness = result.content.witness(last_values, settings.size_px)
+        for each in order.sample(result.configurations, len(result.configurations)):
+            progress.step(each.name)
+            if each.failure is None:
+                _run_block(settings, result.content, each, blanks[id(each.bench)], first, frames, witness)
+
+
+def _blocks(frames: int) -> Iterator[tuple[int, int]]:
+    """(first frame, frames) of at least LEAST_BLOCKS blocks of at most FRAMES_PER_BLOCK."""
+    blocks = min(frames, max(LEAST_BLOCKS, -(-frames // FRAMES_PER_BLOCK)))
+    for i in range(blocks):
+        first = frames * i // blocks
+        yield first, frames * (i + 1) // blocks - first
+
+
+def _run_block(
+    settings: Settings,
+    content: Content,
+    configuration: Configuration,
+    blank: Executable,
+    first: int,
+    frames: int,
+    witness: Witness | None,
+) -> None:
+    """A blank frame, warm-up, then the frames that count, then proof that these frames drew and computed."""
+    device, work = configuration.bench.device, configuration.work
+    values: dict[str, Scalar] = frame_values(first / 60.0, settings.size_px)
+    run_frame(device, blank, _UNCOUNTED, values)
+    for _ in range(settings.warmup):
+        run_frame(device, work, _UNCOUNTED, values)
+    records: dict[int, FrameRecord] = {}
+    list(device.completed_frames())
+    for index in range(first, first + frames):
+        values = frame_values(index / 60.0, settings.size_px)
+        records[index] = run_frame(device, work, index, values)
+        collect(device, records)
+    end_ns = time.perf_counter_ns()
+    device.finish()
+    collect(device, records)
+    try:
+        check_block(configuration.name, content, work, values, witness, configuration.proof)
+    except CheckError as error:
+        configuration.failure = str(error)
+        return
+    starts = [record.begin_ns for record in records.values()] + [end_ns]
+    for record, start, following in zip(records.values(), starts, starts[1:], strict=False):
+        configuration.samples.append(sample(record, (following - start) / 1e6, configuration.bench.trust))
+
+
+class Progress:
+    """One line on stderr that rewrites itself on a terminal; silent where nobody watches."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._steps = self._done = 0
+        self._started = 0.0
+
+    def note(self, what: str) -> None:
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[K{what}")
+            sys.stderr.flush()
+
+    def start(self, steps: int) -> None:
+        self._steps, self._done, self._started = steps, 0, time.monotonic()
+
+    def step(self, what: str) -> None:
+        """Before a block: its number, its name, and the time left by the pace so far."""
+        left = ""
+        if self._done:
+            seconds = (time.monotonic() - self._started) / self._done * (self._steps - self._done)
+            left = f", about {seconds:.0f} s left"
+        self._done += 1
+        self.note(f"[{self._done}/{self._steps}] {what}{left}")
+
+    def close(self) -> None:
+        self.note("")

@@ -1,0 +1,74 @@
+"""The bench command: probe, open, judge timers, measure, report. No display, no window. Called by cli."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from demo.bench import Bench, Result, run_bench
+from demo.cli import EXIT_CHECK, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED
+from demo.probe import Probe
+from demo.report import as_json, print_table, save_picture, write_json
+from demo.settings import Settings
+from renderers.device import DeviceOptions, Interface, Offscreen, UnavailableError, open_device
+from renderers.trust import judge_device
+
+
+def bench(settings: Settings) -> int:
+    """Measure what exists, say what does not, and return the exit code."""
+    benches, missing = _open_all(settings)
+    for error in missing:
+        print(f"interface-tax: {error}", file=sys.stderr)
+    result = run_bench(settings, benches) if benches else None
+    if result is not None and settings.json != "-":
+        print_table(settings, benches, result)
+    if result is not None and settings.screenshot is not None:
+        for interface, image in result.pictures.items():
+            save_picture(image, _for_interface(settings.screenshot, interface))
+    if settings.json is not None:
+        write_json(as_json(settings, benches, missing, result), settings.json)
+    return _exit_code(settings, missing, result)
+
+
+def _open_all(settings: Settings) -> tuple[list[Bench], list[UnavailableError]]:
+    """Every interface that opens, each tried in a child process first, and why the others do not."""
+    benches: list[Bench] = []
+    missing: list[UnavailableError] = []
+    options = DeviceOptions(frames_in_flight=settings.frames_in_flight, adapter=settings.adapter)
+    for probe in [(each, Probe(each, settings.adapter)) for each in settings.interfaces]:
+        interface, child = probe
+        try:
+            child.result()
+            before = _threads()
+            device = open_device(interface, Offscreen(settings.size_px), options)
+            after = _threads()
+        except UnavailableError as error:
+            missing.append(error)
+            continue
+        threads = None if before is None or after is None else after - before
+        benches.append(Bench(device, judge_device(device), threads))
+    return benches, missing
+
+
+def _exit_code(settings: Settings, missing: Sequence[UnavailableError], result: Result | None) -> int:
+    if result is not None and result.failures:
+        for failure in result.failures:
+            print(f"interface-tax: {failure}", file=sys.stderr)
+        return EXIT_CHECK
+    if result is not None and result.interrupted:
+        return EXIT_INTERRUPTED
+    if result is None or (missing and settings.interfaces_named):
+        return EXIT_ENVIRONMENT
+    return EXIT_DONE
+
+
+def _for_interface(path: Path, interface: Interface) -> Path:
+    return path.with_name(f"{path.stem}-{interface}{path.suffix or '.png'}")
+
+
+def _threads() -> int | None:
+    """Threads of this process; None where the system does not list them."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return None

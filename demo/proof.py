@@ -1,0 +1,76 @@
+"""Proof that the work was done: values and a pixel against float64, and equality of all configurations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.kernel import Scalar
+from compute.reference import MAX_SCALED_ERROR
+from demo.content import OUTPUT, Content
+from demo.settings import CheckError
+from renderers.device import Executable, Image
+from renderers.witness import MAX_CHANNEL_ERROR, Witness
+
+_PROBE_ELEMENTS = 1 << 14  # read back at each probe of a large output
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Worst over all configurations against the first, at one fixed time. Images top row first, as displayed."""
+
+    image_max_abs: int
+    image_pixels_differing: int
+    image_pixels: int
+    values_max_scaled_error: float
+
+
+@dataclass(slots=True)
+class Proof:
+    """What a configuration's blocks have proven so far."""
+
+    pixels_checked: int = 0
+    pixel_max_error: int = 0
+    values_max_scaled_error: float = 0.0
+
+
+def check_block(
+    name: str, content: Content, work: Executable, values: dict[str, Scalar], witness: Witness | None, proof: Proof
+) -> None:
+    """The last frame's picture and values must be the ones that ``values`` ask for. Raises CheckError."""
+    check_values(name, content, work, values, proof)
+    if witness is not None:
+        error = witness.error(work.image())
+        proof.pixels_checked += 1
+        proof.pixel_max_error = max(proof.pixel_max_error, error)
+        if error > MAX_CHANNEL_ERROR:
+            raise CheckError(
+                f"{name}: pixel ({witness.x}, {witness.y}) is off by {error} of 255, {MAX_CHANNEL_ERROR} allowed; "
+                "the timed frames did not draw this picture"
+            )
+
+
+def check_values(name: str, content: Content, work: Executable, values: dict[str, Scalar], proof: Proof) -> None:
+    """First, middle and last elements of the workload's output against float64."""
+    last = max(0, content.elements - _PROBE_ELEMENTS)
+    for first in sorted({0, last // 2, last}):
+        measured = work.read_back(OUTPUT, first, _PROBE_ELEMENTS)
+        error = content.values_error(values, measured, first)
+        proof.values_max_scaled_error = max(proof.values_max_scaled_error, error)
+        if error > MAX_SCALED_ERROR:
+            raise CheckError(
+                f"{name}: {OUTPUT} from element {first} is off by {error:.2e} of |x*a| + |b|, "
+                f"{MAX_SCALED_ERROR:.2e} allowed; the timed frames did not compute this"
+            )
+
+
+def compare(images: Sequence[Image], scaled_differences: Sequence[float]) -> Equivalence:
+    """All images against the first, with the differences of values that were found."""
+    first = images[0].astype(np.int16)
+    distances = [np.abs(image.astype(np.int16) - first).max(axis=2) for image in images]
+    return Equivalence(
+        image_max_abs=max(int(distance.max()) for distance in distances),
+        image_pixels_differing=max(int(np.count_nonzero(distance)) for distance in distances),
+        image_pixels=first.shape[0] * first.shape[1],
+        values_max_scaled_error=max(scaled_differences, default=0.0),
+    )
