@@ -190,10 +190,12 @@ def _list(adapter: str | None) -> int:
     found = 0
     for probe in [Probe(interface, adapter) for interface in INTERFACES]:
         try:
-            each = probe.result()
+            each = probe.found()
         except UnavailableError as error:
-            print(f"{error.interface:8} unavailable: {error.what}; {error.next_step}")
+            print(f"{error.subject:8} unavailable: {error.what}; {error.next_step}")
             continue
+        finally:
+            probe.stop()
         found += 1
         software = ", software" if each.is_software else ""
         print(f"{each.interface:8} {each.title}: {each.adapter}{software}; driver {each.driver}")

@@ -35,19 +35,23 @@ def _open_all(settings: Settings) -> tuple[list[Bench], list[UnavailableError]]:
     benches: list[Bench] = []
     missing: list[UnavailableError] = []
     options = DeviceOptions(frames_in_flight=settings.frames_in_flight, adapter=settings.adapter)
-    for probe in [(each, Probe(each, settings.adapter)) for each in settings.interfaces]:
-        interface, child = probe
+    for interface, probe in [(each, Probe(each, settings.adapter)) for each in settings.interfaces]:
         try:
-            child.result()
-            before = _threads()
-            device = open_device(interface, Offscreen(settings.size_px), options)
-            after = _threads()
+            probe.found()
+            benches.append(_open(interface, settings.size_px, options))
         except UnavailableError as error:
             missing.append(error)
-            continue
-        threads = None if before is None or after is None else after - before
-        benches.append(Bench(device, judge_device(device), threads))
+        finally:
+            probe.stop()
     return benches, missing
+
+
+def _open(interface: Interface, size_px: tuple[int, int], options: DeviceOptions) -> Bench:
+    before = _threads()
+    device = open_device(interface, Offscreen(size_px), options)
+    after = _threads()
+    started = None if before is None or after is None else after - before
+    return Bench(device, judge_device(device), started)
 
 
 def _exit_code(settings: Settings, missing: Sequence[UnavailableError], result: Result | None) -> int:

@@ -1,12 +1,19 @@
-"""Open an interface in a child process first: a driver that aborts kills the child, not the run. Used by cli."""
+"""Open an interface in a child process first: a driver that aborts kills the child, not the run.
+
+The child also judges the GPU timer offscreen, where its frames disturb nobody. Used by headless, app and cli.
+"""
 
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from renderers.device import DeviceOptions, Interface, Offscreen, UnavailableError, open_device
+from renderers.device import DeviceOptions, Interface, Offscreen, PassKind, UnavailableError, open_device
+from renderers.trust import Trust, judge_device
 
 _TIMEOUT_S = 60.0
 
@@ -23,49 +30,83 @@ class Found:
 
 
 class Probe:
-    """A child that opens ``interface`` and says what it found; started at once, so that probes overlap."""
+    """A child that opens ``interface``; started at once, so that probes overlap with each other and with start-up."""
 
-    def __init__(self, interface: Interface, adapter: str | None) -> None:
+    def __init__(self, interface: Interface, adapter: str | None, judge: bool = False) -> None:
         self._interface = interface
-        command = [sys.executable, "-m", "demo.probe", interface, *([adapter] if adapter else [])]
-        self._child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Files, not pipes: the parent asks for the answer when it likes, and nobody blocks on a full pipe.
+        self._folder = tempfile.TemporaryDirectory(prefix="interface-tax-")
+        self._output, self._errors = (Path(self._folder.name) / name for name in ("output", "errors"))
+        task = json.dumps({"interface": interface, "adapter": adapter, "judge": judge})
+        command = [sys.executable, "-m", "demo.probe", task]
+        with self._output.open("w") as output, self._errors.open("w") as errors:
+            self._child = subprocess.Popen(command, stdout=output, stderr=errors)
 
-    def result(self) -> Found:
-        """Waits for the child. Raises UnavailableError: its own reason, or how it died."""
-        try:
-            output, errors = self._child.communicate(timeout=_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            raise self._died(f"opening it did not end within {_TIMEOUT_S:.0f} s") from None
-        lines = output.strip().splitlines()
-        if self._child.returncode != 0 or not lines:
-            last = errors.strip().splitlines()[-1:] or ["no message"]
-            raise self._died(f"opening it ended a child process with {_how(self._child.returncode)}: {last[0]}")
-        answer: dict[str, Any] = json.loads(lines[-1])
+    def found(self) -> Found:
+        """Wait until the child has opened the interface. Raises UnavailableError: its own reason, or how it died."""
+        deadline = time.monotonic() + _TIMEOUT_S
+        while not (lines := _lines(self._output)) and self._child.poll() is None:
+            if time.monotonic() > deadline:
+                self._child.kill()
+                raise self._died(f"opening it did not end within {_TIMEOUT_S:.0f} s")
+            time.sleep(0.01)
+        lines = lines or _lines(self._output)
+        if not lines:
+            last = (_lines(self._errors) or ["no message"])[-1]
+            raise self._died(f"opening it ended a child process with {_how(self._child.returncode)}: {last}")
+        answer: dict[str, Any] = json.loads(lines[0])
         if "what" in answer:
             raise UnavailableError(self._interface, answer["what"], answer["next_step"])
         return Found(self._interface, **answer)
 
+    def trust(self) -> dict[PassKind, Trust] | None:
+        """What the child found out about the GPU timer; None while it is still at it. Never blocks."""
+        lines = _lines(self._output)
+        if len(lines) > 1:
+            return {kind: Trust(**verdict) for kind, verdict in json.loads(lines[1]).items()}
+        if self._child.poll() is None:
+            return None
+        verdict = Trust(False, f"judging it ended a child process with {_how(self._child.returncode)}")
+        return {"compute": verdict, "draw": verdict}
+
+    def stop(self) -> None:
+        """Whatever it is still doing."""
+        self._child.kill()
+        self._child.wait()
+        self._folder.cleanup()
+
     def _died(self, what: str) -> UnavailableError:
         return UnavailableError(self._interface, what, "update this driver, or name the other interface")
+
+
+def _lines(file: Path) -> list[str]:
+    """Complete lines so far."""
+    return [line for line in file.read_text(errors="replace").splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def main(arguments: list[str]) -> None:
-    """Child: print one line of JSON, found or not."""
-    interface: Interface = "opengl" if arguments[0] == "opengl" else "webgpu"
-    options = DeviceOptions(timers=False, adapter=arguments[1] if len(arguments) > 1 else None)
+def main(task: str) -> None:
+    """Child: a line of JSON about the interface, found or not; then, if asked, one about its timer."""
+    asked: dict[str, Any] = json.loads(task)
+    options = DeviceOptions(adapter=asked["adapter"])
     try:
-        info = open_device(interface, Offscreen((16, 16)), options).info
+        device = open_device(asked["interface"], Offscreen((160, 90)), options)
     except UnavailableError as error:
-        answer: dict[str, Any] = {"what": error.what, "next_step": error.next_step}
-    else:
-        answer = {name: getattr(info, name) for name in ("title", "adapter", "driver", "is_software")}
+        _say({"what": error.what, "next_step": error.next_step})
+        return
+    _say({name: getattr(device.info, name) for name in ("title", "adapter", "driver", "is_software")})
+    if asked["judge"]:
+        _say({kind: asdict(verdict) for kind, verdict in judge_device(device).items()})
+    device.release()
+
+
+def _say(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1])

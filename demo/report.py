@@ -29,7 +29,7 @@ def as_json(
 ) -> dict[str, Any]:
     """Everything measured, as README's "JSON" describes it. ``None`` stands for not measured, never 0."""
     devices: dict[str, Any] = {bench.device.info.interface: _device_json(bench) for bench in benches}
-    devices |= {each.interface: {"unavailable": each.what} for each in missing}
+    devices |= {each.subject: {"unavailable": each.what} for each in missing}
     measured = [] if result is None else [each for each in result.configurations if each.samples]
     equivalence = None if result is None or result.equivalence is None else asdict(result.equivalence)
     return {
@@ -37,7 +37,7 @@ def as_json(
         "machine": _machine_json(),
         "versions": {name: _version(name) for name in _PACKAGES},
         "devices": devices,
-        "unavailable": [{"interface": each.interface, "what": each.what, "reason": each.next_step} for each in missing],
+        "unavailable": [{"interface": each.subject, "what": each.what, "reason": each.next_step} for each in missing],
         "equivalence": equivalence,
         "partial": result is None or result.partial,
         "failures": [] if result is None else result.failures,

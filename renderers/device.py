@@ -20,11 +20,11 @@ PassKind = Literal["compute", "draw"]
 
 
 class UnavailableError(RuntimeError):
-    """This machine lacks something that the interface needs: what, and how to get it."""
+    """This machine lacks something that ``subject`` (an interface, a window) needs: what, and how to get it."""
 
-    def __init__(self, interface: Interface, what: str, next_step: str) -> None:
-        super().__init__(f"{interface}: {what}; {next_step}")
-        self.interface, self.what, self.next_step = interface, what, next_step
+    def __init__(self, subject: str, what: str, next_step: str) -> None:
+        super().__init__(f"{subject}: {what}; {next_step}")
+        self.subject, self.what, self.next_step = subject, what, next_step
 
 
 class AllocationError(MemoryError):
@@ -151,6 +151,10 @@ class Executable(Protocol):
     def upload(self, array: str, data: Array) -> None: ...
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
         """Elements [first, first + count) of a logical array, flat. Blocks; never inside a timed frame."""
+        ...
+
+    def warm_up(self, values: Mapping[str, Scalar]) -> None:
+        """Draw once offscreen, outside any frame: first-use costs are paid before anyone looks."""
         ...
 
     def image(self) -> Image:

@@ -140,6 +140,11 @@ class TimerRing:
         self._pending.append(_Pending(slot, index, units))
         return slot
 
+    def abandon(self, slot: int) -> None:
+        """Give back the slot of a frame that ended in an error: its stamps will never arrive."""
+        self._pending = deque(frame for frame in self._pending if frame.slot != slot)
+        self._free.append(slot)
+
     def completed(self) -> Iterator[GpuTimes]:
         """Frames whose stamps have arrived, oldest first."""
         while self._pending and self._source.ready(self._pending[0].slot):

@@ -42,6 +42,7 @@ class OpenGlDevice:
         )
 
     def begin_frame(self, clock: FrameClock) -> bool:
+        self._abandon_open_frame()
         if 0 in self.size_px:
             return False
         self._context.make_current()
@@ -95,6 +96,12 @@ class OpenGlDevice:
         if self._window is None:
             self._context.release()
 
+    def _abandon_open_frame(self) -> None:
+        """A frame that an error left open: nothing of it was submitted, and its stamps will never arrive."""
+        frame, self._frame = self._frame, None
+        if frame is not None and frame.timer_slot is not None and self._timer is not None:
+            self._timer.ring.abandon(frame.timer_slot)
+
     def open_frame(self, executable: OpenGlExecutable) -> OpenFrame:
         """The frame that ``executable`` issues into."""
         if self._frame is None:
@@ -116,11 +123,11 @@ class OpenGlDevice:
     def _offscreen(self) -> Any:
         """RGBA8 without sRGB conversion, 24-bit depth; made anew when the size changed."""
         if self._still is None or self._still.size != self.size_px:
-            if self._still is not None:
-                _release_framebuffer(self._still)
-            gl = self._context.gl
-            colour = gl.texture(self.size_px, 4)
-            self._still = gl.framebuffer([colour], gl.depth_texture(self.size_px))
+            gl, old = self._context.gl, self._still
+            self._still = gl.framebuffer([gl.texture(self.size_px, 4)], gl.depth_texture(self.size_px))
+            self._still.use()  # releasing the bound one would fall back to a default that does not exist here
+            if old is not None:
+                _release_framebuffer(old)
         return self._still
 
 

@@ -108,6 +108,10 @@ class OpenGlExecutable:
         parts = [self._buffers[chunk].read(size, offset=offset) for chunk, offset, size in reads]
         return np.frombuffer(b"".join(parts), DTYPES[spec.element])
 
+    def warm_up(self, values: Mapping[str, Scalar]) -> None:
+        self._values = values
+        self.image()
+
     def image(self) -> Image:
         self._context.make_current()
         framebuffer, drawn = self._host.still_framebuffer(self)

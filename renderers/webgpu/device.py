@@ -17,6 +17,7 @@ from renderers.webgpu.timer import WebGpuTimer
 class WebGpuDevice:
     def __init__(self, target: Target, options: DeviceOptions) -> None:
         self._device = open_adapter(options.adapter)
+        self._queue = self._device.queue
         self.info = describe(self._device)
         self._target: FrameTarget
         if isinstance(target, Offscreen):
@@ -43,6 +44,7 @@ class WebGpuDevice:
         )
 
     def begin_frame(self, clock: FrameClock) -> bool:
+        self._abandon_open_frame()
         with clock.span("wait", "frame slot"):
             while len(self._in_flight) >= self._frames_in_flight:
                 native.wait_for(self._device, self._in_flight.popleft())
@@ -63,7 +65,7 @@ class WebGpuDevice:
                 self._timer.resolve(frame.encoder, frame.timer_slot, frame.units)
             commands = frame.encoder.finish()
         with frame.clock.span("submit", "frame"):
-            self._in_flight.append(native.submit(self._device, [commands]))
+            self._in_flight.append(native.submit(self._queue, [commands]))
         with frame.clock.span("wait", "present"):
             self._target.present()
         with frame.clock.span("wait", "read-back"):
@@ -94,6 +96,12 @@ class WebGpuDevice:
     def release(self) -> None:
         native.wait_idle(self._device)
         self._target.release()
+
+    def _abandon_open_frame(self) -> None:
+        """A frame that an error left open: nothing of it was submitted, and its stamps will never arrive."""
+        frame, self._frame = self._frame, None
+        if frame is not None and frame.timer_slot is not None and self._timer is not None:
+            self._timer.ring.abandon(frame.timer_slot)
 
     def open_frame(self, executable: WebGpuExecutable) -> OpenFrame:
         """The frame that ``executable`` encodes into."""

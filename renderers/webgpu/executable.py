@@ -14,7 +14,6 @@ from renderers.blocks import FrameBlocks
 from renderers.device import AllocationError, Array, Counters, FrameClock, Image, SpanKind
 from renderers.plan import Pass, Plan, Submission
 from renderers.timers import TimedUnit, timed_units
-from renderers.webgpu import native
 from renderers.webgpu.compute import ComputePipelines, PassLaunches
 from renderers.webgpu.draws import SceneDraws, ScenePipelines
 from renderers.webgpu.target import OffscreenTarget
@@ -55,6 +54,7 @@ class WebGpuExecutable:
         timer: WebGpuTimer | None,
     ) -> None:
         self._host, self._device, self.plan, self._timer = host, device, plan, timer
+        self._queue = device.queue
         self._arrays = dict(plan.arrays)
         self._blocks = FrameBlocks(plan)
         self._units = timed_units(plan)
@@ -84,7 +84,7 @@ class WebGpuExecutable:
         spec = self._arrays[array]
         flat = check_upload(array, spec, data)
         for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
-            self._device.queue.write_buffer(self._buffers[chunk], 0, flat[part])
+            self._queue.write_buffer(self._buffers[chunk], 0, flat[part])
         for scene, draws in zip(self.plan.passes, self._passes, strict=True):
             if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
                 draws.set_records(flat.reshape(spec.shape))
@@ -92,15 +92,19 @@ class WebGpuExecutable:
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
         spec = self._arrays[array]
         reads = chunk_reads(spec, first, count)
-        parts = [self._device.queue.read_buffer(self._buffers[chunk], offset, size) for chunk, offset, size in reads]
+        parts = [self._queue.read_buffer(self._buffers[chunk], offset, size) for chunk, offset, size in reads]
         return np.frombuffer(b"".join(parts), DTYPES[spec.element])
+
+    def warm_up(self, values: Mapping[str, Scalar]) -> None:
+        self._values = values
+        self.image()
 
     def image(self) -> Image:
         target, drawn = self._host.still_target(self)
         if not drawn:
             encoder = self._device.create_command_encoder()
             self._encode(OpenFrame(encoder, target.acquire(), target.depth))
-            native.submit(self._device, [encoder.finish()])
+            self._queue.submit([encoder.finish()])
         return target.read()
 
     def release(self) -> None:
@@ -110,7 +114,7 @@ class WebGpuExecutable:
     def _encode(self, frame: OpenFrame) -> None:
         with frame.span("update", "scalars"):
             if self._blocks.size:
-                self._device.queue.write_buffer(self._scalars, 0, self._blocks.pack(self._values))
+                self._queue.write_buffer(self._scalars, 0, self._blocks.pack(self._values))
         for index, each in enumerate(self._passes):
             writes: Mapping[str, Any] = {}
             if self._timer is not None and frame.timer_slot is not None:
@@ -130,7 +134,7 @@ class WebGpuExecutable:
             launches.encode(encoder, writes)
             commands = encoder.finish()
         with frame.span("submit", launches.label):
-            self._device.queue.submit([commands])
+            self._queue.submit([commands])
 
     def _count(self) -> Counters:
         """Frame: encoder, finish, submit, and one write for all scalars."""

@@ -30,10 +30,10 @@ def timestamp_period(device: "wgpu.GPUDevice") -> float:
     return float(lib.wgpuQueueGetTimestampPeriod(device.queue._internal))
 
 
-def submit(device: "wgpu.GPUDevice", command_buffers: Sequence["wgpu.GPUCommandBuffer"]) -> int:
+def submit(queue: "wgpu.GPUQueue", command_buffers: Sequence["wgpu.GPUCommandBuffer"]) -> int:
     """``queue.submit`` that also returns the submission's index."""
     handles = ffi.new("WGPUCommandBuffer[]", [each._internal for each in command_buffers])
-    return int(libf.wgpuQueueSubmitForIndex(device.queue._internal, len(command_buffers), handles))
+    return int(libf.wgpuQueueSubmitForIndex(queue._internal, len(command_buffers), handles))
 
 
 def wait_for(device: "wgpu.GPUDevice", submission: int) -> None:
@@ -84,8 +84,9 @@ class MappedRead:
         return self.status is not None
 
     def read(self) -> bytes:
-        """The bytes; all zeros when the map failed."""
-        if self.status != lib.WGPUMapAsyncStatus_Success:
+        """The bytes; all zeros when the map failed. Only once per start: an unmapped range aborts."""
+        status, self.status = self.status, None
+        if status != lib.WGPUMapAsyncStatus_Success:
             return bytes(self._buffer.size)
         pointer = lib.wgpuBufferGetConstMappedRange(self._buffer._internal, 0, self._buffer.size)
         content = bytes(ffi.buffer(pointer, self._buffer.size))
