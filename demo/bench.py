@@ -23,6 +23,7 @@ from renderers.witness import Witness
 FIXED_TIME_S = 2.0  # when pictures and values of all configurations are compared
 FRAMES_PER_BLOCK, LEAST_BLOCKS = 30, 5
 _SEED = 7
+_LOG_EVERY_S = 15.0
 _UNCOUNTED = -1  # index of frames that no statistic sees
 
 
@@ -174,17 +175,21 @@ def _run_block(
 
 
 class Progress:
-    """One line on stderr that rewrites itself on a terminal; silent where nobody watches."""
+    """A line on stderr that rewrites itself on a terminal; elsewhere a line now and then, so that a log stays short."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._steps = self._done = 0
-        self._started = 0.0
+        self._started = self._written = time.monotonic()
 
     def note(self, what: str) -> None:
+        now = time.monotonic()
         if self._terminal:
             sys.stderr.write(f"\r\x1b[K{what}")
-            sys.stderr.flush()
+        elif what and now - self._written > _LOG_EVERY_S:
+            sys.stderr.write(f"{what}\n")
+            self._written = now
+        sys.stderr.flush()
 
     def start(self, steps: int) -> None:
         self._steps, self._done, self._started = steps, 0, time.monotonic()

@@ -3,6 +3,7 @@
 - the instance must be restricted before anything else, or a surface made while a GL context is current aborts;
 - ``queue.on_submitted_work_done_*`` raises TypeError, so a frame's end is waited for by its submission index;
 - ``map_async`` submits once more and its promise cannot be asked without a running loop; a ring needs neither;
+- wgpu-py pretends that a surface without formats has some, and configuring that one aborts;
 - the timestamp period and the present mode obtained are not exposed.
 """
 
@@ -15,6 +16,7 @@ import wgpu
 from wgpu.backends.wgpu_native import extras
 from wgpu.backends.wgpu_native._api import libf
 from wgpu.backends.wgpu_native._ffi import ffi, lib
+from wgpu.backends.wgpu_native._mappings import enum_int2str
 
 _BACKENDS = {"darwin": ["Metal"], "win32": ["Vulkan", "DX12"]}
 
@@ -49,6 +51,15 @@ def wait_idle(device: "wgpu.GPUDevice") -> None:
 def poll(device: "wgpu.GPUDevice") -> None:
     """Deliver map callbacks that are due; never blocks."""
     lib.wgpuDevicePoll(device._internal, False, ffi.NULL)
+
+
+def surface_formats(context: "wgpu.GPUCanvasContext", adapter: "wgpu.GPUAdapter") -> list[str]:
+    """Formats that ``adapter`` can present on this surface; none when it cannot present there at all."""
+    found = ffi.new("WGPUSurfaceCapabilities *")
+    lib.wgpuSurfaceGetCapabilities(context._surface_id, adapter._internal, found)
+    names = [enum_int2str["TextureFormat"].get(found.formats[i], "unknown") for i in range(found.formatCount)]
+    lib.wgpuSurfaceCapabilitiesFreeMembers(found[0])
+    return names
 
 
 def present_mode(context: "wgpu.GPUCanvasContext") -> str:

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import wgpu
 
-from renderers.device import Image, WindowTarget
+from renderers.device import Image, UnavailableError, WindowTarget
 from renderers.webgpu import native
 
 # Stored as written, on both interfaces: what the shaders output is what the display shows.
@@ -101,6 +101,11 @@ class SurfaceTarget:
 
     def _configure(self, vsync: bool) -> None:
         self._context = wgpu.gpu.get_canvas_context({**self._target.surface_args(), "vsync": vsync})
+        formats = native.surface_formats(self._context, self._device.adapter)
+        if COLOUR_FORMAT not in formats:
+            offered = ", ".join(formats) or "nothing"
+            next_step = "use a display of 24-bit colour on the machine that has the adapter"
+            raise UnavailableError("webgpu", f"this window takes {offered}, not {COLOUR_FORMAT}", next_step)
         self._context.set_physical_size(*self.size_px)
         self._context.configure(device=self._device, format=COLOUR_FORMAT)
         self.present_mode = native.present_mode(self._context)

@@ -1,0 +1,139 @@
+"""The window on a real X server: both interfaces, keys, resizing, closing, and what is on the screen."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyglet.extlibs import png
+
+from renderers.device import Device
+
+_ROOT = Path(__file__).parents[2]
+_SESSION = Path(__file__).with_name("window_session.py")
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="photographs an X server"),
+    pytest.mark.usefixtures("xvfb"),
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _display() -> None:
+    if "DISPLAY" not in os.environ:
+        message = "no X server: install xvfb (Debian, Ubuntu: apt install xvfb)"
+        pytest.fail(message) if "INTERFACE_TAX_REQUIRE_DEVICES" in os.environ else pytest.skip(message)
+
+
+@pytest.fixture(autouse=True)
+def _devices_exist(opengl: Device, webgpu: Device) -> None:
+    """The children below open both."""
+
+
+@pytest.fixture(scope="module")
+def session() -> Mapping[str, Any]:
+    child = subprocess.run([sys.executable, str(_SESSION)], capture_output=True, text=True, timeout=180)
+    assert child.returncode == 0, child.stderr
+    result: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
+    return result
+
+
+def test_the_screen_is_not_black(session: Mapping[str, Any]) -> None:
+    assert session["shades"] > 100
+
+
+def test_key_2_shows_webgpu_with_the_same_picture(session: Mapping[str, Any]) -> None:
+    assert session["interface"] == "webgpu"
+    assert 0 <= session["webgpu_screen_against_opengl_screen"] <= 10
+
+
+def test_the_screen_shows_what_is_drawn_offscreen(session: Mapping[str, Any]) -> None:
+    assert session["webgpu_screen_against_offscreen"] == 0
+    assert 0 <= session["opengl_screen_against_offscreen"] <= 10  # a window's first row is the bottom one
+
+
+@pytest.mark.parametrize("how", ["eager", "batched", "fused"])
+def test_every_schedule_shows_the_same_picture(session: Mapping[str, Any], how: str) -> None:
+    assert 0 <= session[f"{how}_screen"] <= 10
+
+
+def test_a_resized_window_is_filled_by_both_interfaces(session: Mapping[str, Any]) -> None:
+    assert session["resized"] == [500, 300]
+    assert session["webgpu_resized_against_offscreen"] == 0
+    assert 0 <= session["opengl_resized_against_webgpu"] <= 10
+
+
+def test_switching_to_and_fro_keeps_camera_time_and_picture(session: Mapping[str, Any]) -> None:
+    assert 0 <= session["after_twenty_switches"] <= 10
+
+
+def test_the_title_names_interface_schedule_and_figures(session: Mapping[str, Any]) -> None:
+    title = session["title"]
+    assert title.startswith("OpenGL 4.")
+    for part in ("fused", "frame p50", "CPU work", "GPU", "no vsync", "paused"):
+        assert part in title
+
+
+def test_escape_closes(session: Mapping[str, Any]) -> None:
+    assert session["running"] is False
+
+
+@pytest.mark.parametrize("interface", ["gl", "wgpu"])
+def test_frames_and_screenshot_end_a_run_by_themselves(interface: str, tmp_path: Path) -> None:
+    picture = tmp_path / "window.png"
+    command = ["--interface", interface, "--frames", "20", "--size", "320x180", "--screenshot", str(picture)]
+    done = subprocess.run(
+        [sys.executable, "-m", "demo", *command], cwd=_ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    width, height, _, _ = png.Reader(bytes=picture.read_bytes()).asRGB8()
+    assert (width, height) == (320, 180)
+
+
+@pytest.mark.parametrize("interface", ["gl", "wgpu"])
+def test_an_interrupt_closes_the_window_without_a_traceback(interface: str, tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "demo", "--interface", interface, "--size", "320x180"],
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(6.0)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 130, errors
+    assert errors == ""
+
+
+def test_an_interface_that_is_missing_leaves_the_other_one_running(tmp_path: Path) -> None:
+    """Key 2 without a Vulkan driver: one line on stderr, and OpenGL draws on."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from window_session import Session, key\n"
+        "session = Session(); session.press(key._2)\n"
+        "assert session.app._interface == 'opengl'\n"
+        "before = session.app._frames; session.steps(5)\n"
+        "assert session.app._frames == before + 5\n"
+        "assert 'no adapter found' in session.app._title()\n"
+        "session.app.close()\n"
+    )
+    hidden = {"VK_DRIVER_FILES": "/nowhere.json", "VK_ICD_FILENAMES": "/nowhere.json"}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(_SESSION.parent)],
+        cwd=_ROOT,
+        env={**os.environ, **hidden},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("interface-tax: webgpu: no adapter found")
+    assert len(done.stderr.splitlines()) == 1

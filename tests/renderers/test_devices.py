@@ -1,0 +1,186 @@
+"""What every device promises beside pictures and values: pacing, timers, lost contexts, memory."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compute.kernel import FLOOR
+from demo.content import Content
+from demo.loop import run_frame
+from renderers.camera import frame_values
+from renderers.device import (
+    Device,
+    DeviceOptions,
+    Executable,
+    GpuTimes,
+    Offscreen,
+    UnavailableError,
+    open_device,
+)
+from renderers.timers import RING_SLOTS
+from renderers.trust import judge_device
+
+_ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def work(device: Device) -> Iterator[Executable]:
+    executable = Content("field", 5, 5, FLOOR).compile(device, "fused")
+    yield executable
+    executable.release()
+
+
+def _frame(device: Device, work: Executable, index: int) -> None:
+    run_frame(device, work, index, frame_values(index / 60.0, device.size_px))
+
+
+def test_a_thousand_frames_that_nothing_displays_do_not_stall_and_bring_their_times(
+    device: Device, work: Executable
+) -> None:
+    times: list[GpuTimes] = []
+    for index in range(1000):
+        _frame(device, work, index)
+        times.extend(device.completed_frames())
+        assert index - len(times) <= RING_SLOTS + 1
+    device.finish()
+    times.extend(device.completed_frames())
+    assert sorted(each.index for each in times) == list(range(1000))
+    assert all((each.spans is None) == (each.reason is not None) for each in times)
+
+
+def test_gpu_spans_carry_the_labels_of_the_plan(device: Device, work: Executable) -> None:
+    for index in range(8):
+        _frame(device, work, index)
+        device.finish()
+    timed = [each for each in device.completed_frames() if each.spans is not None]
+    assert timed
+    assert [span.label for span in timed[-1].spans or ()] == [each.label for each in work.plan.passes]
+
+
+def test_the_first_reading_of_a_gl_timer_is_not_believed() -> None:
+    device = open_device("opengl", Offscreen((64, 36)))
+    work = Content("field", 5, 5, FLOOR).compile(device, "fused")
+    _frame(device, work, 0)
+    device.finish()
+    first = next(device.completed_frames())
+    assert first.spans is None
+    assert "first reading" in (first.reason or "")
+    device.release()
+
+
+def test_a_timer_is_believed_or_says_why_not(device: Device) -> None:
+    trust = judge_device(device)
+    assert set(trust) == {"compute", "draw"}
+    assert all(each.reason for each in trust.values())
+
+
+def test_without_timers_there_are_no_times_and_no_harm(device: Device) -> None:
+    untimed = open_device(device.info.interface, Offscreen((64, 36)), DeviceOptions(timers=False))
+    work = Content("field", 5, 5, FLOOR).compile(untimed, "eager")
+    for index in range(5):
+        _frame(untimed, work, index)
+    untimed.finish()
+    assert list(untimed.completed_frames()) == []
+    untimed.release()
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 3])
+def test_no_more_frames_are_in_flight_than_asked_for(device: Device, in_flight: int) -> None:
+    own = open_device(device.info.interface, Offscreen((64, 36)), DeviceOptions(frames_in_flight=in_flight))
+    work = Content("field", 5, 5, FLOOR).compile(own, "fused")
+    for index in range(10):
+        _frame(own, work, index)
+        waiting = own._fences if own.info.interface == "opengl" else own._in_flight  # type: ignore[attr-defined]
+        assert len(waiting) <= in_flight
+    own.release()
+
+
+def test_finishing_says_which_wait_was_used(device: Device) -> None:
+    assert device.finish() in ("glFinish", "wgpuDevicePoll(wait)")
+
+
+def test_executing_outside_a_frame_is_refused(device: Device, work: Executable) -> None:
+    with pytest.raises(RuntimeError, match="call begin_frame first"):
+        work.execute(frame_values(0.0, device.size_px))
+    with pytest.raises(RuntimeError, match="call begin_frame first"):
+        device.end_frame()
+
+
+def test_an_adapter_that_does_not_exist_is_refused_with_those_that_do(device: Device) -> None:
+    with pytest.raises(UnavailableError, match="no adapter is called 'voodoo'") as refused:
+        open_device(device.info.interface, Offscreen((64, 36)), DeviceOptions(adapter="voodoo"))
+    assert device.info.adapter.split()[0] in str(refused.value)
+
+
+def test_part_of_an_adapters_name_chooses_it(device: Device) -> None:
+    part = device.info.adapter.split()[0].upper()
+    own = open_device(device.info.interface, Offscreen((64, 36)), DeviceOptions(adapter=part))
+    assert own.info.adapter == device.info.adapter
+    own.release()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_building_and_releasing_two_hundred_times_returns_the_memory(device: Device) -> None:
+    content = Content("field", 200, 200_000, FLOOR)
+    before = 0
+    for round_ in range(220):
+        if round_ == 20:
+            before = _resident_bytes()
+        executable = content.compile(device, ("eager", "batched", "fused")[round_ % 3])
+        _frame(device, executable, round_)
+        executable.image()
+        executable.release()
+        device.finish()
+    assert _resident_bytes() - before < 16 << 20  # one plan's buffers alone are 3 MB: 200 leaked ones are 600
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+_THEFT = """
+import sys
+import wgpu
+wgpu.gpu.enumerate_adapters_sync()  # an instance that may probe everything, EGL included
+from compute.kernel import FLOOR
+from demo.content import Content, OUTPUT
+from demo.loop import run_frame
+from renderers.camera import frame_values
+from renderers.device import Offscreen, open_device
+
+size = (160, 90)
+device = open_device("opengl", Offscreen(size))
+content = Content("field", 50, 50, FLOOR)
+work = None
+def steal():
+    from ctypes import CDLL, c_void_p
+    egl = CDLL("libEGL.so.1")
+    egl.eglGetCurrentDisplay.restype = c_void_p
+    display = c_void_p(egl.eglGetCurrentDisplay())
+    assert egl.eglMakeCurrent(display, None, None, None), "nobody took the context"
+    wgpu.gpu.request_adapter_sync()
+steal(); work = content.compile(device, "fused")
+steal(); work.upload("wave/x", content.x)
+values = frame_values(2.0, size)
+steal(); run_frame(device, work, 0, values)
+steal(); y = work.read_back(OUTPUT)
+steal(); image = work.image()
+steal(); device.finish(); steal(); list(device.completed_frames())
+witness = content.witness(values, size)
+assert witness.error(image) <= 2, (witness, image[witness.y, witness.x])
+assert content.values_error(values, y) < 2.0**-22
+steal(); work.release()
+print("drawn")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="EGL")
+def test_a_context_taken_away_before_every_call_is_taken_back(opengl: Device) -> None:
+    """OpenGL without a current context draws nothing, reads garbage, reports no error, and looks very fast."""
+    child = subprocess.run([sys.executable, "-c", _THEFT], cwd=_ROOT, capture_output=True, text=True, timeout=120)
+    assert child.stdout.strip().splitlines()[-1:] == ["drawn"], child.stderr
