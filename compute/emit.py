@@ -1,10 +1,11 @@
 """Kernel text: one elementwise loop around an expression, in GLSL and in WGSL. Called by ``schedule`` only."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from compute.expr import Expr
+from compute.expr import Expr, topological
 from compute.kernel import Access, BufferParam, Kernel, KernelShape, Param, ScalarParam
 from compute.ops import OPS
 
@@ -104,33 +105,25 @@ def _body(language: Language, assignments: Sequence[Assignment], loads: Mapping[
     declare, vector = ("vec4", "vec4") if language == "glsl" else ("let", "vec4f")
     lines: list[str] = []
     names: dict[Expr, str] = {}
-
-    def local(text: str) -> str:
-        name = f"v{len(lines)}"
-        lines.append(f"{declare} {name} = {text};")
-        return name
-
-    def text(node: Expr) -> str:
+    for node in topological((each.value for each in assignments), leaves=loads):
         if node in loads:
-            return local(f"{_identifier(loads[node])}[i]")
-        if node.op == "constant":
-            return f"{vector}({node.value!r})"
-        if node.op == "input":
-            return f"{vector}(scalars.{_identifier(node.name)})"
-        row = OPS[node.op]
-        template = row.glsl if language == "glsl" else row.wgsl
-        return local(template.format(*map(operand, node.sources)))
-
-    def operand(node: Expr) -> str:
-        if node not in names:
-            names[node] = text(node)
-        return names[node]
-
-    for each in assignments:
-        lines.append(f"{_identifier(each.array)}[i] = {operand(each.value)};")
+            text = f"{_identifier(loads[node])}[i]"
+        elif node.op == "constant":
+            names[node] = f"{vector}({node.value!r})"
+            continue
+        elif node.op == "input":
+            names[node] = f"{vector}(scalars.{_identifier(node.name)})"
+            continue
+        else:
+            row = OPS[node.op]
+            template = row.glsl if language == "glsl" else row.wgsl
+            text = template.format(*(names[source] for source in node.sources))
+        names[node] = f"v{len(lines)}"
+        lines.append(f"{declare} {names[node]} = {text};")
+    lines += [f"{_identifier(each.array)}[i] = {names[each.value]};" for each in assignments]
     return "\n".join(f"        {line}" for line in lines)
 
 
 def _identifier(name: str) -> str:
-    """A name that no keyword of either language can collide with."""
-    return f"p_{name}"
+    """Any Python name as one that no keyword collides with: ASCII, and never the two underscores GLSL reserves."""
+    return "p_" + re.sub(r"^_|_(?=_)|[^0-9A-Za-z_]", lambda odd: f"x{ord(odd[0]):x}x", name)

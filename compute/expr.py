@@ -1,6 +1,7 @@
 """Lazy array expressions: what a plain Python function says when ``record`` calls it. Runs nothing."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -8,6 +9,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from compute.ops import OPS
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class RecordError(TypeError):
@@ -34,9 +37,14 @@ class Expr(NDArrayOperatorsMixin):
         name = ufunc.__name__
         if method != "__call__" or options or name not in OPS:
             asked = name if method == "__call__" else f"{name}.{method}"
-            raise RecordError(f"{asked}: not in the vocabulary; use {', '.join(sorted(OPS))} without options")
+            with_options = f" with {', '.join(options)}" if options else ""
+            vocabulary = ", ".join(sorted(OPS))
+            raise RecordError(f"{asked}: not in the vocabulary{with_options}; use {vocabulary} without options")
         sources = tuple(lift(operand) for operand in operands)
         return Expr(name, _common_shape(name, sources), sources)
+
+    def __array_function__(self, function: Any, types: Any, operands: Any, options: Any) -> NoReturn:
+        raise RecordError(f"{function.__name__}: not in the vocabulary; use {', '.join(sorted(OPS))}")
 
     def __bool__(self) -> NoReturn:
         raise RecordError(f"{self.op}: a branch on array values cannot be recorded; nothing has run yet")
@@ -55,26 +63,33 @@ def lift(operand: object) -> Expr:
     """``operand`` as an expression: itself, or a finite float32 constant."""
     if isinstance(operand, Expr):
         return operand
-    if not isinstance(operand, int | float | np.number):
+    if not isinstance(operand, int | float | np.integer | np.floating):
         raise RecordError(f"{type(operand).__name__} in an expression; use arguments of the function and plain numbers")
-    value = float(operand)
-    if not abs(value) <= np.finfo(np.float32).max:
+    try:
+        value = float(operand)
+    except OverflowError:
+        value = math.inf
+    if not abs(value) <= _LARGEST:
         raise RecordError(f"constant {value}: not a finite float32; pass it as an argument of the function")
     return Expr("constant", (), value=float(np.float32(value)))
 
 
-def topological(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Every node that ``outputs`` need, each once, sources before their users."""
+def topological(outputs: Iterable[Expr], leaves: Container[Expr] = frozenset()) -> tuple[Expr, ...]:
+    """Every node that ``outputs`` need, each once, sources before their users; nothing behind ``leaves``.
+
+    A stack of its own, because a recorded chain may be longer than the interpreter's.
+    """
     order: dict[Expr, None] = {}
-
-    def visit(node: Expr) -> None:
-        if node not in order:
-            for source in node.sources:
-                visit(source)
+    waiting = [(output, False) for output in reversed(tuple(outputs))]
+    while waiting:
+        node, sources_done = waiting.pop()
+        if node in order:
+            continue
+        if sources_done or node in leaves:
             order[node] = None
-
-    for output in outputs:
-        visit(output)
+        else:
+            waiting.append((node, True))
+            waiting.extend((source, False) for source in reversed(node.sources))
     return tuple(order)
 
 

@@ -195,12 +195,11 @@ FLOOR = Limits(
 
 @dataclass(frozen=True, slots=True)
 class KernelShape:
-    """How an elementwise kernel is cut: vectors of ``vector_width`` floats, consecutive per invocation."""
+    """How an elementwise kernel is cut: vectors of four floats, consecutive per invocation."""
 
     workgroup_size: int = 256
-    vector_width: int = 4
     vectors_per_invocation: int = 4
 
     @property
     def elements_per_workgroup(self) -> int:
-        return self.workgroup_size * self.vector_width * self.vectors_per_invocation
+        return 4 * self.workgroup_size * self.vectors_per_invocation

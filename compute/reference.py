@@ -19,37 +19,35 @@ MAX_SCALED_ERROR = 2.0**-22
 def evaluate(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[Array, ...]:
     """The outputs in float64. ``arguments`` are rounded to float32 first, as the device receives them."""
     inputs = {name: np.asarray(value, np.float32).astype(np.float64) for name, value in arguments.items()}
-    return _interpret(recorded, inputs, lambda op: OPS[op].ufunc)
+    return _interpret(recorded, inputs, lambda op: OPS[op].ufunc, lambda value: value)
 
 
 def error_scale(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[Array, ...]:
     """Per output element, the magnitude that its rounding errors grow with: |x*a| + |b| for x*a + b."""
     inputs = {name: np.abs(np.asarray(value, np.float32).astype(np.float64)) for name, value in arguments.items()}
-    return _interpret(recorded, inputs, lambda op: OPS[op].scale)
+    return _interpret(recorded, inputs, lambda op: OPS[op].scale, abs)
 
 
 def max_scaled_error(measured: npt.ArrayLike, exact: Array, scale: Array) -> float:
-    """Largest |measured - exact| / scale. Where the scale is 0 the result must be exact."""
+    """Largest |measured - exact| / scale; infinite where a result is no number, or off where the scale is 0."""
     error = np.abs(np.asarray(measured, np.float64) - exact)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(error == 0.0, 0.0, error / scale)
-    return float(np.max(scaled, initial=0.0))
+    return float(np.max(np.where(np.isnan(scaled), np.inf, scaled), initial=0.0))
 
 
 def _interpret(
-    recorded: Recorded, inputs: Mapping[str, Array], meaning: Callable[[str], np.ufunc]
+    recorded: Recorded,
+    inputs: Mapping[str, Array],
+    meaning: Callable[[str], np.ufunc],
+    constant: Callable[[float], float],
 ) -> tuple[Array, ...]:
     values: dict[Expr, Array] = {}
     for node in recorded.nodes:
-        values[node] = _value(node, inputs, values, meaning)
+        if node.op == "input":
+            values[node] = inputs[node.name]
+        elif node.op == "constant":
+            values[node] = np.asarray(constant(node.value))
+        else:
+            values[node] = np.asarray(meaning(node.op)(*(values[source] for source in node.sources)))
     return tuple(values[output] for output in recorded.outputs)
-
-
-def _value(
-    node: Expr, inputs: Mapping[str, Array], values: Mapping[Expr, Array], meaning: Callable[[str], np.ufunc]
-) -> Array:
-    if node.op == "input":
-        return inputs[node.name]
-    if node.op == "constant":
-        return np.asarray(meaning("maximum")(node.value, node.value))
-    return np.asarray(meaning(node.op)(*(values[source] for source in node.sources)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compute.emit import Assignment, elementwise
-from compute.expr import Expr
+from compute.expr import Expr, topological
 from compute.kernel import (
     FLOOR,
     Access,
@@ -87,19 +87,34 @@ def _one_per_op(ops: Iterable[Expr]) -> tuple[_Step, ...]:
     return tuple(_Step((op,), (op,)) for op in ops)
 
 
-def _fused(recorded: Recorded, ops: tuple[Expr, ...]) -> tuple[_Step, ...]:
-    return (_Step(ops, recorded.outputs),)
+def _fused(recorded: Recorded, ops: Iterable[Expr]) -> tuple[_Step, ...]:
+    """One kernel; results of another shape need a loop of their own."""
+    outputs = tuple(dict.fromkeys(recorded.outputs))
+    shapes = dict.fromkeys(output.shape for output in outputs)
+    return tuple(
+        _Step(tuple(op for op in ops if op.shape == shape), tuple(each for each in outputs if each.shape == shape))
+        for shape in shapes
+    )
 
 
 def _array_names(recorded: Recorded, steps: Iterable[_Step]) -> dict[Expr, str]:
     """Every node that lives in memory: inputs by name, intermediates t0, t1 ..., outputs out or out0, out1 ..."""
     names = {node: node.name for node in recorded.inputs if node.shape != ()}
+    taken = {node.name for node in recorded.inputs}
     outputs = dict.fromkeys(recorded.outputs)
-    for index, node in enumerate(outputs):
-        names[node] = "out" if len(outputs) == 1 else f"out{index}"
+    wanted = ["out"] if len(outputs) == 1 else [f"out{index}" for index in range(len(outputs))]
+    names.update({node: _free(name, taken) for node, name in zip(outputs, wanted, strict=True)})
     written = (node for step in steps for node in step.writes if node not in outputs)
-    names.update({node: f"t{index}" for index, node in enumerate(written)})
+    names.update({node: _free(f"t{index}", taken) for index, node in enumerate(written)})
     return names
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """``name``, or with as many x behind it as it takes: a parameter may be called out or t0."""
+    while name in taken:
+        name += "x"
+    taken.add(name)
+    return name
 
 
 def _launch(
@@ -125,20 +140,10 @@ def _launch(
 
 def _operands(step: _Step, names: Mapping[Expr, str]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """What the step's kernel reads from memory, and the scalar inputs it takes, each once, in order of use."""
-    inside, reads, scalars = set(step.ops), dict[Expr, None](), dict[Expr, None]()
-
-    def visit(node: Expr) -> None:
-        if node.op == "input" and node.shape == ():
-            scalars[node] = None
-        elif node in names and node not in inside:
-            reads[node] = None
-        else:
-            for source in node.sources:
-                visit(source)
-
-    for output in step.writes:
-        visit(output)
-    return tuple(reads), tuple(scalars)
+    in_memory = names.keys() - step.ops
+    nodes = topological(step.writes, leaves=in_memory)
+    reads = tuple(node for node in nodes if node in in_memory)
+    return reads, tuple(node for node in nodes if node.op == "input" and node.shape == ())
 
 
 def _kernel(
@@ -153,11 +158,11 @@ def _kernel(
 
 
 def _check(kernel: Kernel, limits: Limits) -> None:
-    invocations = kernel.workgroup_size[0]
-    if invocations > min(limits.invocations_per_workgroup, limits.workgroup_size[0]):
+    invocations, most = kernel.workgroup_size[0], min(limits.invocations_per_workgroup, limits.workgroup_size[0])
+    if invocations > most:
         raise LimitError(
-            f"{kernel.name}: a workgroup of {invocations} invocations exceeds this device's "
-            f"{limits.invocations_per_workgroup}; lower workgroup_size"
+            f"{kernel.name}: a workgroup of {invocations} invocations exceeds this device's {most}; "
+            "lower workgroup_size"
         )
     if len(kernel.buffers) > limits.storage_buffers_per_stage:
         raise LimitError(
@@ -167,7 +172,15 @@ def _check(kernel: Kernel, limits: Limits) -> None:
 
 
 def _passes(label: str, how: How, launches: list[tuple[str, tuple[Dispatch, ...]]]) -> tuple[ComputePass, ...]:
-    if how == "eager":
-        return tuple(ComputePass(f"{label}/{name}", dispatches, 1, submit_alone=True) for name, dispatches in launches)
-    together = tuple(dispatch for _, dispatches in launches for dispatch in dispatches)
-    return (ComputePass(f"{label}/{how}", together, len(launches)),)
+    """A label names one pass: the second launch of the same op is counted in its own."""
+    if how != "eager":
+        together = tuple(dispatch for _, dispatches in launches for dispatch in dispatches)
+        return (ComputePass(f"{label}/{how}", together, len(launches)),)
+    passes: dict[str, ComputePass] = {}
+    for name, dispatches in launches:
+        unique = f"{label}/{name}"
+        repeat = 2
+        while unique in passes:
+            unique, repeat = f"{label}/{name} {repeat}", repeat + 1
+        passes[unique] = ComputePass(unique, dispatches, 1, submit_alone=True)
+    return tuple(passes.values())

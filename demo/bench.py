@@ -20,7 +20,7 @@ from renderers.device import Device, Executable, Image, Interface, PassKind
 from renderers.trust import Trust
 from renderers.witness import Witness
 
-FIXED_TIME_S = 2.0  # when pictures and values of all configurations are compared
+FIXED_TIME_S = 7.0  # when pictures and values of all configurations are compared
 FRAMES_PER_BLOCK, LEAST_BLOCKS = 30, 5
 _SEED = 7
 _LOG_EVERY_S = 15.0

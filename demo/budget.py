@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 from renderers.device import CpuSpan, GpuTimes, PassKind, SpanKind
@@ -65,7 +66,7 @@ def percentile_ms(times_ms: Sequence[float], percent: float) -> float:
     needed = P999_FROM if percent > 99.0 else P99_FROM if percent > 95.0 else 1
     if len(times_ms) < needed:
         raise ValueError(f"p{percent:g} needs {needed} frames, got {len(times_ms)}; measure more frames")
-    rank = max(1, math.ceil(percent / 100.0 * len(times_ms)))
+    rank = max(1, math.ceil(Fraction(str(percent)) * len(times_ms) / 100))  # exact: 0.999 * 1000 is above 999
     return sorted(times_ms)[rank - 1]
 
 

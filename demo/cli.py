@@ -12,6 +12,7 @@ from typing import NoReturn, get_args
 from compute.kernel import SCHEDULES, How, LimitError
 from demo.settings import CheckError, InputError, Settings
 from renderers.device import INTERFACES, AllocationError, Interface, UnavailableError
+from renderers.scene import MAX_OBJECTS, SCENES
 
 EXIT_DONE, EXIT_CHECK, EXIT_INPUT, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 MAX_ELEMENTS = 1 << 30
@@ -103,14 +104,14 @@ def _settings(command: str, options: argparse.Namespace) -> Settings:
     """Every rule about arguments in one place. Raises InputError."""
     bench = command == "bench"
     elements = options.objects if options.elements is None else options.elements
-    _within("--objects", options.objects, 1, 1_000_000)
+    _within("--objects", options.objects, 1, MAX_OBJECTS)
     _within("--elements", elements, 1, MAX_ELEMENTS)
     _within("--in-flight", options.in_flight, 1, 3)
     if options.frames is not None:
         _within("--frames", options.frames, 1, 1_000_000)
     if bench:
         _within("--warmup", options.warmup, 0, 10_000)
-    _one_of("--scene", options.scene, ("field",))
+    _one_of("--scene", options.scene, tuple(SCENES))
     _one_of("--workload", options.workload, ("wave",))
     json_target = options.json if bench else None
     _writable("--json", None if json_target in (None, "-") else Path(json_target))
@@ -143,9 +144,9 @@ def _interfaces(text: str | None, several: bool) -> tuple[Interface, ...]:
 
 
 def _schedules(text: str | None, several: bool) -> tuple[How, ...]:
-    if several and text in (None, "all"):
+    if several and (text is None or text.lower() == "all"):
         return SCHEDULES
-    names = _names("--schedule", text or "fused", several)
+    names = _names("--schedule", "fused" if text is None else text, several)
     for name in names:
         _one_of("--schedule", name, get_args(How))
     return tuple(how for how in SCHEDULES if how in names)
@@ -160,8 +161,8 @@ def _names(option: str, text: str, several: bool) -> list[str]:
 
 def _size(text: str) -> tuple[int, int]:
     width, cross, height = text.lower().partition("x")
-    if not (cross and width.isdecimal() and height.isdecimal()):
-        raise InputError(f"--size: must be WIDTHxHEIGHT in pixels, got {text}; for example 640x360")
+    if not (cross and width.isdecimal() and height.isdecimal() and len(text) < 20):
+        raise InputError(f"--size: must be WIDTHxHEIGHT in pixels, got {text[:40]}; for example 640x360")
     _within("--size", int(width), 16, MAX_EXTENT_PX)
     _within("--size", int(height), 16, MAX_EXTENT_PX)
     return int(width), int(height)
@@ -179,8 +180,12 @@ def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
 
 def _writable(option: str, path: Path | None) -> None:
     """Before minutes of measuring, not after."""
-    if path is not None and (not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK)):
-        raise InputError(f"{option}: {path} cannot be written; name a file in a folder that exists")
+    try:
+        if path is None or (path.parent.is_dir() and not path.is_dir() and os.access(path.parent, os.W_OK)):
+            return
+    except OSError:  # a name that no file system takes
+        pass
+    raise InputError(f"{option}: {path} cannot be written; name a file in a folder that exists")
 
 
 def _list(adapter: str | None) -> int:

@@ -53,8 +53,12 @@ def write_json(content: Mapping[str, Any], target: str) -> None:
         return
     path = Path(target)
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text + "\n")
-    os.replace(unfinished, path)
+    try:
+        unfinished.write_text(text + "\n")
+        os.replace(unfinished, path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise InputError(f"--json {path}: cannot be written ({error.strerror}); name another file") from error
 
 
 def save_picture(image: Image, path: Path) -> None:
@@ -215,6 +219,8 @@ def _stats_json(samples: Sequence[Sample]) -> dict[str, Any]:
         if why:
             lacking = sum(name in each.reasons for each in samples)
             reasons[name] = f"{lacking} of {len(samples)} frames: {'; '.join(why)}"
+        if figure is not None and figure.p99 is None and len(samples) >= P99_FROM:
+            reasons[f"{name}.p99"] = f"needs {P99_FROM} frames, got {figure.n}"
     if len(samples) < P99_FROM:
         reasons["p99"] = f"needs {P99_FROM} frames, got {len(samples)}"
     return {**content, "reasons": reasons}

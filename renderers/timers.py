@@ -76,10 +76,10 @@ def gpu_times(index: int, units: Sequence[TimedUnit], ticks: Sequence[int], ns_p
     reason = _fault(units, ticks, ns_per_tick)
     if reason is not None:
         return GpuTimes(index, None, reason)
-    spans = (
-        GpuSpan(unit.label, unit.kind, round(ticks[2 * i] * ns_per_tick), round(ticks[2 * i + 1] * ns_per_tick))
-        for i, unit in enumerate(units)
-    )
+    # Differences are scaled, not absolute ticks: those are too long for a float after weeks of uptime.
+    begin_ns = round(ticks[0] * ns_per_tick)
+    at_ns = [begin_ns + round((tick - ticks[0]) * ns_per_tick) for tick in ticks]
+    spans = (GpuSpan(unit.label, unit.kind, at_ns[2 * i], at_ns[2 * i + 1]) for i, unit in enumerate(units))
     return GpuTimes(index, tuple(spans))
 
 

@@ -1,7 +1,8 @@
 """Memory barriers from declared access: which bits each step of a plan needs before it runs. Pure.
 
 A shader's writes are incoherent in OpenGL: a later use sees them only behind glMemoryBarrier with the bit of
-*that* use. Missing barriers go unnoticed on software drivers, so they are derived here and never written by hand.
+*that* use, and a write waits for earlier reads only behind the storage bit. Missing barriers go unnoticed on software
+drivers, so they are derived here and never written by hand.
 """
 
 from collections.abc import Iterator
@@ -34,23 +35,29 @@ class _Use:
 
 
 @dataclass(slots=True)
-class _Written:
-    """Buffers written since they were last made visible, and to which uses they are visible by now."""
+class _History:
+    """Written buffers with the uses they are visible to by now, and buffers read since the last storage barrier."""
 
     visible: dict[str, Barrier] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
 
     def needs(self, uses: list[_Use]) -> Barrier:
-        """The bits that make earlier writes visible to ``uses``; one barrier serves every buffer."""
+        """The bits that order ``uses`` behind earlier ones; one barrier serves every buffer."""
         bits = Barrier.NONE
         for use in uses:
             if use.buffer in self.visible and use.bit not in self.visible[use.buffer]:
                 bits |= use.bit
+            if use.writes and use.buffer in self.read:
+                bits |= Barrier.SHADER_STORAGE
         for buffer in self.visible:
             self.visible[buffer] |= bits
+        if Barrier.SHADER_STORAGE in bits:
+            self.read.clear()
         return bits
 
-    def write(self, uses: list[_Use]) -> None:
+    def add(self, uses: list[_Use]) -> None:
         self.visible.update({use.buffer: Barrier.NONE for use in uses if use.writes})
+        self.read.update(use.buffer for use in uses if not use.writes)
 
 
 def steps(plan: Plan) -> Iterator[Step]:
@@ -65,14 +72,14 @@ def steps(plan: Plan) -> Iterator[Step]:
 def barriers(plan: Plan) -> tuple[Barrier, ...]:
     """Bits before each step of a *steady* frame: what the frame before it left behind is counted."""
     arrays = dict(plan.arrays)
-    written = _Written()
+    history = _History()
     needed: list[Barrier] = []
     for _ in range(2):
         needed = []
         for step in steps(plan):
             uses = _uses(step, arrays)
-            needed.append(written.needs(uses))
-            written.write(uses)
+            needed.append(history.needs(uses))
+            history.add(uses)
     return tuple(needed)
 
 

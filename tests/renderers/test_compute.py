@@ -61,7 +61,7 @@ def test_an_array_in_several_buffers_is_computed_whole(device: Device, how: How)
 
 @pytest.mark.parametrize("beyond", [0, 1, 70_000])
 def test_more_workgroups_than_one_axis_takes_reach_every_element(device: Device, beyond: int) -> None:
-    shape = KernelShape(workgroup_size=1, vector_width=4, vectors_per_invocation=1)
+    shape = KernelShape(workgroup_size=1, vectors_per_invocation=1)
     x = _x(65_535 * shape.elements_per_workgroup + beyond)
     (result,) = run(device, wave, x, 1.1, 0.1, shape=shape)
     _assert_wave(result, x, 1.1, 0.1)

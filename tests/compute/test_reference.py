@@ -1,0 +1,111 @@
+"""The float64 interpreter that defines right, and the scale that rounding errors are held against."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from compute.record import Recorded, Spec, record
+from compute.reference import MAX_SCALED_ERROR, error_scale, evaluate, max_scaled_error
+from compute.workloads.elementwise import record_wave
+
+X = np.array([-3.0, -0.5, 0.0, 2.0], np.float32)
+
+
+def _line(constant: float | None = None) -> Recorded:
+    """x*a + b, or x*constant + b."""
+    array = Spec((4,))
+    if constant is None:
+        return record(lambda x, a, b: x * a + b, array, Spec(), Spec())
+    return record(lambda x, b: x * constant + b, array, Spec())
+
+
+def _scaled(measured: npt.ArrayLike, exact: npt.ArrayLike, scale: npt.ArrayLike) -> float:
+    return max_scaled_error(measured, np.asarray(exact, np.float64), np.asarray(scale, np.float64))
+
+
+def test_the_wave_is_what_its_formula_says() -> None:
+    (exact,) = evaluate(record_wave(4), {"x": X, "a": 2.0, "b": 1.0})
+    assert exact.dtype == np.float64
+    assert exact.tolist() == [0.0, 0.0, 1.0, 5.0]
+
+
+def test_several_results_come_in_their_order() -> None:
+    recorded = record(lambda x: (-x, x - 1.0, np.minimum(x, 0.0)), Spec((4,)))
+    assert [result.tolist() for result in evaluate(recorded, {"x": X})] == [
+        [3.0, 0.5, 0.0, -2.0],
+        [-4.0, -1.5, -1.0, 1.0],
+        [-3.0, -0.5, 0.0, 0.0],
+    ]
+
+
+def test_arguments_are_rounded_to_float32_as_the_device_receives_them() -> None:
+    (exact,) = evaluate(_line(), {"x": X, "a": 0.1, "b": 0.0})
+    assert exact[3] == 2.0 * float(np.float32(0.1))
+
+
+def test_between_arguments_and_result_nothing_is_rounded_to_float32() -> None:
+    (exact,) = evaluate(_line(), {"x": [1.0 + 2.0**-23] * 4, "a": 1.0 + 2.0**-23, "b": -1.0})
+    assert exact[0] == 2.0**-22 + 2.0**-46
+
+
+def test_the_scale_of_a_line_is_the_sum_of_its_terms_magnitudes() -> None:
+    (scale,) = error_scale(_line(), {"x": X, "a": -2.0, "b": -1.0})
+    assert scale.tolist() == [7.0, 2.0, 1.0, 5.0]
+
+
+def test_a_constant_counts_with_its_magnitude() -> None:
+    (scale,) = error_scale(_line(constant=-2.0), {"x": X, "b": -1.0})
+    assert scale.tolist() == [7.0, 2.0, 1.0, 5.0]
+
+
+def test_a_difference_of_equal_values_has_the_scale_of_their_sum() -> None:
+    (scale,) = error_scale(record(lambda x: x - (x + 0.0), Spec((4,))), {"x": X})
+    assert scale.tolist() == [6.0, 1.0, 0.0, 4.0]
+
+
+def test_clamping_does_not_shrink_the_scale() -> None:
+    (scale,) = error_scale(record_wave(4), {"x": X, "a": -2.0, "b": -1.0})
+    assert scale.tolist() == [7.0, 2.0, 1.0, 5.0]
+
+
+def test_where_terms_cancel_an_error_is_held_against_the_terms_and_not_the_result() -> None:
+    # What a fused multiply-add gives, and what a multiply rounded first gives: unequal, and both right.
+    x = a = np.float32(1.0 + 2.0**-12)
+    arguments: dict[str, npt.ArrayLike] = {"x": [x], "a": a, "b": -1.0}
+    recorded = record(lambda x, a, b: x * a + b, Spec((1,)), Spec(), Spec())
+    (exact,), (scale,) = evaluate(recorded, arguments), error_scale(recorded, arguments)
+    rounded_first = np.float32(x * a) - np.float32(1.0)
+    assert rounded_first != exact[0]
+    assert 0.0 < max_scaled_error([rounded_first], exact, scale) <= MAX_SCALED_ERROR
+
+
+def test_float32_arithmetic_stays_within_the_bound() -> None:
+    random = np.random.default_rng(1)
+    x = random.normal(size=10_000).astype(np.float32)
+    a, b = np.float32(0.73), np.float32(-0.41)
+    recorded = record_wave(len(x))
+    arguments: dict[str, npt.ArrayLike] = {"x": x, "a": a, "b": b}
+    (exact,), (scale,) = evaluate(recorded, arguments), error_scale(recorded, arguments)
+    assert max_scaled_error(np.maximum(x * a + b, np.float32(0.0)), exact, scale) <= MAX_SCALED_ERROR
+
+
+def test_a_wrong_element_is_beyond_the_bound() -> None:
+    assert _scaled([1.0, 2.0, 3.001], [1.0, 2.0, 3.0], [3.0, 3.0, 3.0]) > MAX_SCALED_ERROR
+
+
+def test_the_error_is_the_largest_of_all_elements() -> None:
+    assert _scaled([1.5, 2.0], [1.0, 2.0], [2.0, 2.0]) == 0.25
+
+
+def test_where_the_scale_is_zero_only_the_exact_result_passes() -> None:
+    assert _scaled([0.0], [0.0], [0.0]) == 0.0
+    assert _scaled([1e-30], [0.0], [0.0]) == np.inf
+
+
+def test_no_elements_have_no_error() -> None:
+    assert _scaled([], [], []) == 0.0
+
+
+@pytest.mark.parametrize("measured", [np.nan, np.inf, -np.inf])
+def test_a_result_that_is_no_number_is_beyond_every_bound(measured: float) -> None:
+    assert _scaled([1.0, measured], [1.0, 1.0], [1.0, 1.0]) == np.inf

@@ -1,0 +1,144 @@
+"""Meshes, objects and the draw list, and the step from the wave's output to one height per object."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from compute.kernel import FLOOR, LimitError, Schedule
+from renderers.heights import heights
+from renderers.meshes import load_mesh
+from renderers.plan import Plan, build_plan
+from renderers.scene import FIELD_HALF_EXTENT, MAX_OBJECTS, field, wave_input
+
+MESHES = ("pillar", "crystal", "house", "cone")
+COUNTS = (1, 2, 3, 5, 1_000)
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_a_mesh_is_closed(name: str) -> None:
+    """Every edge is walked once in each direction, by two triangles."""
+    vertices, indices = load_mesh(name)
+    corners = [tuple(vertices[i, :3].tolist()) for i in indices]
+    edges = Counter((corners[i], corners[i + 1 if i % 3 < 2 else i - 2]) for i in range(len(corners)))
+    assert all(edges[edge] == edges[edge[::-1]] == 1 for edge in edges)
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_a_mesh_faces_outward(name: str) -> None:
+    """A closed surface encloses a positive volume exactly if its triangles are counter-clockwise from outside."""
+    vertices, indices = load_mesh(name)
+    a, b, c = vertices[indices, :3].astype(np.float64).reshape(-1, 3, 3).transpose(1, 0, 2)
+    assert np.sum(a * np.cross(b, c)) / 6.0 > 0.1
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_a_face_is_flat_with_its_own_unit_normal_at_every_corner(name: str) -> None:
+    vertices, indices = load_mesh(name)
+    triangles = vertices[indices].astype(np.float64).reshape(-1, 3, 6)
+    across = np.cross(triangles[:, 1, :3] - triangles[:, 0, :3], triangles[:, 2, :3] - triangles[:, 0, :3])
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    np.testing.assert_allclose(triangles[:, :, 3:], np.repeat(across[:, None], 3, axis=1), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_a_mesh_stands_on_the_ground_and_is_one_high(name: str) -> None:
+    height = load_mesh(name)[0][:, 1]
+    assert (height.min(), height.max()) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("objects", COUNTS)
+def test_the_draws_are_sorted_and_cover_every_object_once(objects: int) -> None:
+    drawn = [index for index, _ in field(objects).draw_pass("heights").each_draw()]
+    assert drawn == list(range(objects))
+
+
+@pytest.mark.parametrize("objects", COUNTS)
+def test_each_mesh_that_is_used_has_one_draw_range_within_the_arrays(objects: int) -> None:
+    scene = field(objects)
+    assert len({draw.first_index for draw in scene.draws}) == len(scene.draws)
+    for draw in scene.draws:
+        chosen = scene.indices[draw.first_index : draw.first_index + draw.index_count]
+        assert draw.object_count >= 1
+        assert len(chosen) == draw.index_count
+        assert int(chosen.max()) + draw.base_vertex < len(scene.vertices)
+
+
+@pytest.mark.parametrize("objects", COUNTS)
+def test_a_scene_has_one_finite_record_and_phase_an_object(objects: int) -> None:
+    scene = field(objects)
+    assert scene.objects.shape == (objects, 8)
+    assert scene.phases.shape == (objects,)
+    assert np.isfinite(scene.objects).all()
+    assert np.abs(scene.phases).max() <= 1.0
+
+
+def test_objects_stand_on_the_field_and_apart() -> None:
+    place = field(1_000).objects[:, :2]
+    assert np.abs(place).max() <= FIELD_HALF_EXTENT
+    assert len(np.unique(place, axis=0)) == 1_000
+
+
+def test_the_same_number_of_objects_is_the_same_scene() -> None:
+    one, other = field.__wrapped__(100), field.__wrapped__(100)
+    assert one.draws == other.draws
+    np.testing.assert_array_equal(one.objects, other.objects)
+    np.testing.assert_array_equal(one.phases, other.phases)
+
+
+def test_the_arrays_of_a_scene_hold_its_data() -> None:
+    scene = field(5)
+    data = scene.data()
+    for name, spec in scene.arrays():
+        ((_, size),) = spec.chunks
+        assert spec.shape == data[name].shape
+        assert size % 16 == 0
+        assert data[name].nbytes <= size < data[name].nbytes + 16
+
+
+@pytest.mark.parametrize("objects", [0, -1, MAX_OBJECTS + 1])
+def test_a_number_of_objects_out_of_range_is_refused_with_the_range(objects: int) -> None:
+    with pytest.raises(LimitError, match=f"objects: must be 1 to 1,000,000, got {objects:,}"):
+        field(objects)
+
+
+@pytest.mark.parametrize("elements", [1, 99, 100, 101, 1_000])
+def test_the_waves_input_repeats_the_phases_or_cuts_them(elements: int) -> None:
+    scene = field(100)
+    x = wave_input(scene, elements)
+    assert (x.shape, x.dtype) == ((elements,), np.dtype(np.float32))
+    np.testing.assert_array_equal(x, scene.phases[np.arange(elements) % 100])
+
+
+@pytest.mark.parametrize("elements", [100, 101, 100_000_000])
+def test_with_an_element_for_every_object_the_output_itself_is_the_heights(elements: int) -> None:
+    source, made = heights("wave/out", elements, 100, FLOOR)
+    assert source == "wave/out"
+    assert made == Schedule((), (), ("wave/out",))
+
+
+def test_with_fewer_elements_than_objects_one_kernel_gathers_them() -> None:
+    source, made = heights("wave/out", 99, 1_000, FLOOR)
+    ((dispatch,),) = (each.dispatches for each in made.passes)
+    assert made.outputs == (source,) != ("wave/out",)
+    assert dispatch.arguments == (f"{source}[0]", "wave/out[0]", 1_000, 99)
+    assert dict(made.arrays)[source].shape == (1_000,)
+    assert made.passes[0].memory_bytes == 8 * 1_000
+
+
+@pytest.mark.parametrize("objects", [2, 256, 257, MAX_OBJECTS])
+def test_the_gathers_workgroups_cover_every_object(objects: int) -> None:
+    _, made = heights("wave/out", 1, objects, FLOOR)
+    (dispatch,) = made.passes[0].dispatches
+    x, y, z = dispatch.workgroups
+    assert objects <= x * y * z * dispatch.kernel.workgroup_size[0] < objects + 256
+
+
+def test_a_plan_compares_and_hashes_by_value() -> None:
+    def plan() -> Plan:
+        scene = field.__wrapped__(10)
+        return build_plan((), scene.draw_pass("heights"), scene.arrays())
+
+    assert plan() == plan()
+    assert hash(plan()) == hash(plan())
+    assert plan().scene_passes == plan().passes
