@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -43,13 +44,18 @@ class Configuration:
     bench: Bench
     how: How
     work: Executable
-    samples: list[Sample] = field(default_factory=list)
+    blocks: list[list[Sample]] = field(default_factory=list)
     proof: Proof = field(default_factory=Proof)
     failure: str | None = None
 
     @property
     def name(self) -> str:
         return f"{self.bench.device.info.interface} {self.how}"
+
+    @property
+    def samples(self) -> list[Sample]:
+        """All frames that count, block after block."""
+        return [each for block in self.blocks for each in block]
 
 
 @dataclass(slots=True)
@@ -169,9 +175,10 @@ def _run_block(
     except CheckError as error:
         configuration.failure = str(error)
         return
-    starts = [record.begin_ns for record in records.values()] + [end_ns]
-    for record, start, following in zip(records.values(), starts, starts[1:], strict=False):
-        configuration.samples.append(sample(record, (following - start) / 1e6, configuration.bench.trust))
+    starts = [*(record.begin_ns for record in records.values()), end_ns]
+    intervals_ms = [(following - start) / 1e6 for start, following in pairwise(starts)]
+    pairs = zip(records.values(), intervals_ms, strict=True)
+    configuration.blocks.append([sample(record, ms, configuration.bench.trust) for record, ms in pairs])
 
 
 class Progress:

@@ -14,7 +14,7 @@ from pyglet.extlibs import png
 
 from compute.kernel import ComputePass
 from demo.bench import Bench, Configuration, Result
-from demo.budget import BUDGET_MS, FIGURES, P99_FROM, Sample, Stats, missed_unsynced, stats
+from demo.budget import BUDGET_MS, FIGURES, P99_FROM, Sample, Stats, missed_unsynced, percentile_ms, stats
 from demo.settings import InputError, Settings
 from renderers.device import Image, UnavailableError
 from renderers.plan import Submission
@@ -130,6 +130,7 @@ def _cells(configuration: Configuration) -> tuple[str, ...]:
 
 def _footer(benches: Sequence[Bench], measured: Sequence[Configuration], result: Result) -> list[str]:
     lines = [f"budget {BUDGET_MS:.2f} ms; missed: {MISSED_RULE}; percentiles: nearest rank; p99 from {P99_FROM} frames"]
+    lines.append("tax: median over blocks of the difference of block medians, and its range: around 0 it shows nothing")
     lines.append("CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened")
     for bench in benches:
         lines += _tax_lines(bench, [each for each in measured if each.bench is bench])
@@ -154,22 +155,29 @@ def _footer(benches: Sequence[Bench], measured: Sequence[Configuration], result:
 
 
 def _tax_lines(bench: Bench, measured: Sequence[Configuration]) -> list[str]:
-    """Differences of medians, one per timeline, never added up."""
+    """One per timeline, never added up."""
     by_how = {each.how: each for each in measured}
     lines = []
     for tax, dear, cheap in (("launch tax", "eager", "batched"), ("memory tax", "batched", "fused")):
         if dear in by_how and cheap in by_how:
             deltas = [
-                f"{label} {_difference(by_how[dear].samples, by_how[cheap].samples, figure)}"
+                f"{label} {_difference(by_how[dear], by_how[cheap], figure)}"
                 for label, figure in (("frame", "frame_ms"), ("CPU work", "cpu_work_ms"), ("GPU", "gpu_ms"))
             ]
-            lines.append(f"{bench.device.info.interface}: {tax} ({dear} minus {cheap}, p50): {', '.join(deltas)}")
+            lines.append(f"{bench.device.info.interface}: {tax} ({dear} minus {cheap}): {', '.join(deltas)}")
     return lines
 
 
-def _difference(dear: Sequence[Sample], cheap: Sequence[Sample], figure: str) -> str:
-    one, other = _figure_stats(dear, figure), _figure_stats(cheap, figure)
-    return "n/a" if one is None or other is None else f"{one.p50 - other.p50:+.2f} ms"
+def _difference(dear: Configuration, cheap: Configuration, figure: str) -> str:
+    """Median over blocks of the difference of the two block medians, with its range: a range around 0 shows nothing."""
+    deltas = []
+    for one, other in zip(dear.blocks, cheap.blocks, strict=False):  # an interrupt may leave one block more
+        ours, theirs = _figure_stats(one, figure), _figure_stats(other, figure)
+        if ours is not None and theirs is not None:
+            deltas.append(ours.p50 - theirs.p50)
+    if not deltas:
+        return "n/a"
+    return f"{percentile_ms(deltas, 50.0):+.2f} ms ({min(deltas):+.2f} to {max(deltas):+.2f})"
 
 
 def _figure_stats(samples: Sequence[Sample], name: str) -> Stats | None:
@@ -205,6 +213,7 @@ def _run_json(settings: Settings, configuration: Configuration) -> dict[str, Any
         "counters": asdict(work.counters),
         "passes": [_pass_json(each.label, each, samples) for each in work.plan.passes],
         "checks": asdict(configuration.proof),
+        "blocks": [len(block) for block in configuration.blocks],
         "samples": {name: [getattr(each, name) for each in samples] for name in FIGURES},
     }
 

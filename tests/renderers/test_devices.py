@@ -13,10 +13,12 @@ from demo.content import Content
 from demo.loop import run_frame
 from renderers.camera import frame_values
 from renderers.device import (
+    INTERFACES,
     Device,
     DeviceOptions,
     Executable,
     GpuTimes,
+    Interface,
     Offscreen,
     UnavailableError,
     open_device,
@@ -184,3 +186,13 @@ def test_a_context_taken_away_before_every_call_is_taken_back(opengl: Device) ->
     """OpenGL without a current context draws nothing, reads garbage, reports no error, and looks very fast."""
     child = subprocess.run([sys.executable, "-c", _THEFT], cwd=_ROOT, capture_output=True, text=True, timeout=120)
     assert child.stdout.strip().splitlines()[-1:] == ["drawn"], child.stderr
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_an_interface_whose_libraries_do_not_load_is_unavailable_by_name(
+    interface: Interface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both bindings load native libraries while they are imported, and fail there with errors of their own."""
+    monkeypatch.setitem(sys.modules, f"renderers.{interface}.device", None)
+    with pytest.raises(UnavailableError, match=f"^{interface}: its libraries do not load: .*; install them"):
+        open_device(interface, Offscreen((64, 36)))
