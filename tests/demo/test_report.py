@@ -58,7 +58,7 @@ def _sample(frame_ms: float, gpu_ms: float | None = None) -> Sample:
 
 def _result(samples: list[Sample], bench: Bench) -> Result:
     work = cast(Executable, StubWork(CONTENT.plan("fused")))
-    return Result(CONTENT, [Configuration(bench, "fused", work, samples)])
+    return Result(CONTENT, [Configuration(bench, "fused", work, [samples] if samples else [])])
 
 
 def _run(samples: list[Sample]) -> dict[str, Any]:
