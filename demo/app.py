@@ -97,7 +97,7 @@ class App:
         self._interface = interface
         device.set_vsync(self._vsync)
         device.resize(self._window.size_px)
-        self._window.show_webgpu(interface == "webgpu")
+        self._window.show(interface)
         self._forget()
 
     def step(self) -> None:

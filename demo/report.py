@@ -248,7 +248,6 @@ def _pass_json(label: str, each: object, samples: Sequence[Sample]) -> dict[str,
 
 
 def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
-    explicit = bench.device.info.interface == "webgpu"
     reasons = {"refresh_hz": "offscreen: nothing is displayed", "clocks": "no portable way to read GPU clocks"}
     if bench.driver_threads is None:
         reasons["driver_threads"] = "this system does not list a process's threads"
@@ -257,7 +256,7 @@ def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
         "present_mode": "offscreen",
         "refresh_hz": None,
         "missed_rule": MISSED_RULE,
-        "validation": explicit,  # wgpu always validates; an OpenGL context without debug reports errors only
+        "validation": bench.device.info.validates,
         "debug_context": False,
         "driver_threads": bench.driver_threads,
         "clocks": None,

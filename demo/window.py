@@ -8,7 +8,7 @@ from typing import Any
 
 import renderers.opengl  # noqa: F401  sets pyglet's options before pyglet.window reads them
 from demo.native_view import NativeView, create_native_view
-from renderers.device import UnavailableError
+from renderers.device import Interface, UnavailableError
 from renderers.opengl.window_config import window_config
 
 _NEXT_STEP = "set DISPLAY (or start Xvfb), or use the headless: interface-tax bench"
@@ -37,10 +37,10 @@ class DemoWindow:
     def dispatch_events(self) -> None:
         self._window.dispatch_events()
 
-    def show_webgpu(self, shown: bool) -> None:
+    def show(self, interface: Interface) -> None:
         """Map or unmap the child that wgpu presents into."""
         if self._view is not None:
-            self._view.show(shown)
+            self._view.show(interface == "webgpu")
 
     def set_caption(self, text: str) -> None:
         self._window.set_caption(text)

@@ -123,7 +123,10 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """``submissions``: None for supported, else why not. ``timestamps``: None for present, else why not."""
+    """``submissions``: None for supported, else why not. ``timestamps``: None for present, else why not.
+
+    ``validates``: every call is checked, and what is wrong is refused, while frames are measured.
+    """
 
     interface: Interface
     title: str
@@ -135,6 +138,7 @@ class DeviceInfo:
     timestamps: str | None
     ns_per_tick: float
     period_source: str
+    validates: bool
 
 
 class Executable(Protocol):
@@ -206,15 +210,9 @@ def open_device(interface: Interface, target: Target, options: DeviceOptions = D
     """Open one interface. Raises UnavailableError with cause and next step."""
     try:
         implementation = _implementation(interface)
-    except (
-        ImportError,
-        AttributeError,
-        OSError,
-    ) as error:  # pyglet and wgpu load native libraries as they are imported
-        libraries = "apt install libgl1 libegl1 libxrender1" if interface == "opengl" else "pip install wgpu"
-        raise UnavailableError(
-            interface, f"its libraries do not load: {error}", f"install them ({libraries})"
-        ) from error
+    except (ImportError, AttributeError, OSError) as error:  # the bindings load native libraries as they are imported
+        how = "apt install libgl1 libegl1 libxrender1" if interface == "opengl" else "pip install wgpu"
+        raise UnavailableError(interface, f"its libraries do not load: {error}", f"install them ({how})") from error
     return implementation(target, options)
 
 

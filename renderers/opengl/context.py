@@ -76,6 +76,7 @@ def describe(context: GlContext) -> DeviceInfo:
         timestamps=None if stamped else "this driver's timestamp counter has 0 bits",
         ns_per_tick=1.0,
         period_source="GL_TIMESTAMP is in ns by definition" if stamped else "n/a (no timestamps)",
+        validates=False,  # a context without debug only sets an error
     )
 
 

@@ -38,6 +38,7 @@ def describe(device: "wgpu.GPUDevice") -> DeviceInfo:
         timestamps=None if stamped else "this adapter has no timestamp-query feature",
         ns_per_tick=native.timestamp_period(device) if stamped else 1.0,
         period_source="wgpuQueueGetTimestampPeriod" if stamped else "n/a (no timestamps)",
+        validates=True,  # wgpu-core cannot be asked not to
     )
 
 
