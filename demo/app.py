@@ -10,7 +10,7 @@ from demo.content import Content
 from demo.loop import collect, run_frame
 from demo.probe import Probe
 from demo.report import save_picture
-from demo.settings import Settings
+from demo.settings import EXIT_DONE, Settings
 from demo.window import Action, DemoWindow
 from renderers.camera import frame_values
 from renderers.device import (
@@ -21,11 +21,10 @@ from renderers.device import (
     Interface,
     PassKind,
     UnavailableError,
-    open_device,
 )
+from renderers.interfaces import open_device
 from renderers.trust import Trust
 
-EXIT_DONE = 0
 WINDOW_FRAMES = 300  # frames that the title's percentiles look back on
 _TITLE_EVERY = 15  # frames: a caption costs as much as a small frame's encoding
 _NOT_JUDGED = Trust(False, "the timer is still being judged")

@@ -10,11 +10,19 @@ from pathlib import Path
 from typing import NoReturn, get_args
 
 from compute.kernel import SCHEDULES, How, LimitError
-from demo.settings import CheckError, InputError, Settings
+from demo.settings import (
+    EXIT_CHECK,
+    EXIT_DONE,
+    EXIT_ENVIRONMENT,
+    EXIT_INPUT,
+    EXIT_INTERRUPTED,
+    CheckError,
+    InputError,
+    Settings,
+)
 from renderers.device import INTERFACES, AllocationError, Interface, UnavailableError
 from renderers.scene import MAX_OBJECTS, SCENES
 
-EXIT_DONE, EXIT_CHECK, EXIT_INPUT, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 MAX_ELEMENTS = 1 << 30
 MAX_EXTENT_PX = 8192
 _ALIASES: dict[str, Interface] = {"gl": "opengl", "opengl": "opengl", "wgpu": "webgpu", "webgpu": "webgpu"}

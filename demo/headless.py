@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demo.bench import Bench, Result, run_bench
-from demo.cli import EXIT_CHECK, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED
 from demo.probe import Probe
 from demo.report import as_json, print_table, save_picture, write_json
-from demo.settings import Settings
-from renderers.device import DeviceOptions, Interface, Offscreen, UnavailableError, open_device
+from demo.settings import EXIT_CHECK, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED, Settings
+from renderers.device import DeviceOptions, Interface, Offscreen, UnavailableError
+from renderers.interfaces import open_device
 from renderers.trust import judge_device
 
 

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from renderers.device import DeviceOptions, Interface, Offscreen, PassKind, UnavailableError, open_device
+from renderers.device import DeviceOptions, Interface, Offscreen, PassKind, UnavailableError
+from renderers.interfaces import open_device
 from renderers.trust import Trust, judge_device
 
 _TIMEOUT_S = 60.0

@@ -1,10 +1,12 @@
-"""What the command line asked for, checked. Made by cli; read by bench and window."""
+"""What the command line asked for, checked, and how a run can end. Made by cli; read by bench and window."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from compute.kernel import How
 from renderers.device import Interface
+
+EXIT_DONE, EXIT_CHECK, EXIT_INPUT, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class InputError(ValueError):

@@ -3,13 +3,13 @@
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
 from compute.kernel import ComputePass
-from renderers.device import CpuSpan, GpuSpan, GpuTimes, PassKind, SpanKind
+from renderers.device import CpuSpan, FrameClock, GpuSpan, GpuTimes, PassKind, SpanKind
 from renderers.plan import Plan
 
 MAX_TIMED_PASSES = 16  # above that one pair of stamps for all: 300 stamped passes cost 8 ms a frame
@@ -101,6 +101,21 @@ def _fault(units: Sequence[TimedUnit], ticks: Sequence[int], ns_per_tick: float)
         if (end - begin) * ns_per_tick > _LONGEST_CREDIBLE_NS:
             return f"{unit.label} lasts over a minute"
     return None
+
+
+@dataclass(slots=True, kw_only=True)
+class TimedFrame:
+    """What every device's open frame has: where spans are booked, and the slot its stamps go to.
+
+    ``clock`` None: a picture outside the frame loop, not timed.
+    """
+
+    clock: FrameClock | None = None
+    units: tuple[TimedUnit, ...] = ()
+    timer_slot: int | None = None
+
+    def span(self, kind: SpanKind, label: str) -> AbstractContextManager[None]:
+        return nullcontext() if self.clock is None else self.clock.span(kind, label)
 
 
 class StampSource(Protocol):

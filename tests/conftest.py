@@ -8,7 +8,8 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 
-from renderers.device import INTERFACES, Device, DeviceOptions, Interface, Offscreen, UnavailableError, open_device
+from renderers.device import INTERFACES, Device, DeviceOptions, Interface, Offscreen, UnavailableError
+from renderers.interfaces import open_device
 
 SIZE_PX = (320, 180)
 _REQUIRED = "INTERFACE_TAX_REQUIRE_DEVICES" in os.environ

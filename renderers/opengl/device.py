@@ -49,7 +49,8 @@ class OpenGlDevice:
         with clock.span("wait", "frame slot"):
             while len(self._fences) >= self.frame_regions:
                 native.wait_fence(self._fences.popleft())
-        self._frame = OpenFrame(self._framebuffer(), self._frames_begun % self.frame_regions, clock)
+        region = self._frames_begun % self.frame_regions
+        self._frame = OpenFrame(framebuffer=self._framebuffer(), region=region, clock=clock)
         self._frames_begun += 1
         return True
 

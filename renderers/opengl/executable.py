@@ -1,7 +1,6 @@
 """A plan made concrete on OpenGL: buffers, programs, and the walk that issues one frame. Made by device.compile."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,31 +10,22 @@ import numpy as np
 from compute.kernel import ComputePass, Scalar
 from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
-from renderers.device import AllocationError, Array, Counters, FrameClock, Image, SpanKind
+from renderers.device import AllocationError, Array, Counters, Image
 from renderers.opengl.barriers import Barrier, barriers
 from renderers.opengl.compute import ComputePrograms, PassLaunches
 from renderers.opengl.context import GlContext
 from renderers.opengl.draws import SceneDraws, ScenePrograms
 from renderers.opengl.timer import OpenGlTimer
 from renderers.plan import Pass, Plan, Submission
-from renderers.timers import TimedUnit, timed_units
+from renderers.timers import TimedFrame, timed_units
 
 
-@dataclass(slots=True)
-class OpenFrame:
-    """What begin_frame opened and end_frame closes. ``region``: this frame's part of the scalar buffer.
-
-    ``clock`` None: a picture outside the frame loop, not timed.
-    """
+@dataclass(slots=True, kw_only=True)
+class OpenFrame(TimedFrame):
+    """What begin_frame opened and end_frame closes. ``region``: this frame's part of the scalar buffer."""
 
     framebuffer: Any
     region: int
-    clock: FrameClock | None = None
-    units: tuple[TimedUnit, ...] = ()
-    timer_slot: int | None = None
-
-    def span(self, kind: SpanKind, label: str) -> AbstractContextManager[None]:
-        return nullcontext() if self.clock is None else self.clock.span(kind, label)
 
 
 class Host(Protocol):
@@ -118,7 +108,7 @@ class OpenGlExecutable:
         if not drawn:
             self._context.gl.finish()  # the region it borrows may still be read by a frame in flight
             self._context.draw_images(offscreen=True)
-            self._issue(OpenFrame(framebuffer, region=0))
+            self._issue(OpenFrame(framebuffer=framebuffer, region=0))
             self._context.draw_images(self._host.is_offscreen)
         content = framebuffer.read(components=4, alignment=1)
         width, height = framebuffer.size

@@ -53,7 +53,8 @@ class WebGpuDevice:
         if colour is None:
             return False
         with clock.span("encode", "begin"):
-            self._frame = OpenFrame(self._device.create_command_encoder(), colour, self._target.depth, clock)
+            encoder = self._device.create_command_encoder()
+            self._frame = OpenFrame(encoder=encoder, colour=colour, depth=self._target.depth, clock=clock)
         return True
 
     def end_frame(self) -> None:

@@ -1,7 +1,6 @@
 """A plan made concrete on wgpu: buffers, bind groups, and the walk that encodes one frame. Made by device.compile."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,28 +10,22 @@ import wgpu
 from compute.kernel import ArraySpec, ComputePass, Scalar
 from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
-from renderers.device import AllocationError, Array, Counters, FrameClock, Image, SpanKind
+from renderers.device import AllocationError, Array, Counters, Image
 from renderers.plan import Pass, Plan, Submission
-from renderers.timers import TimedUnit, timed_units
+from renderers.timers import TimedFrame, timed_units
 from renderers.webgpu.compute import ComputePipelines, PassLaunches
 from renderers.webgpu.draws import SceneDraws, ScenePipelines
 from renderers.webgpu.target import OffscreenTarget
 from renderers.webgpu.timer import WebGpuTimer
 
 
-@dataclass(slots=True)
-class OpenFrame:
-    """What begin_frame opened and end_frame closes. ``clock`` None: a picture outside the frame loop, not timed."""
+@dataclass(slots=True, kw_only=True)
+class OpenFrame(TimedFrame):
+    """What begin_frame opened and end_frame closes."""
 
     encoder: Any
     colour: Any
     depth: Any
-    clock: FrameClock | None = None
-    units: tuple[TimedUnit, ...] = ()
-    timer_slot: int | None = None
-
-    def span(self, kind: SpanKind, label: str) -> AbstractContextManager[None]:
-        return nullcontext() if self.clock is None else self.clock.span(kind, label)
 
 
 class Host(Protocol):
@@ -103,7 +96,7 @@ class WebGpuExecutable:
         target, drawn = self._host.still_target(self)
         if not drawn:
             encoder = self._device.create_command_encoder()
-            self._encode(OpenFrame(encoder, target.acquire(), target.depth))
+            self._encode(OpenFrame(encoder=encoder, colour=target.acquire(), depth=target.depth))
             self._queue.submit([encoder.finish()])
         return target.read()
 

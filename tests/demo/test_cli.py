@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from demo.cli import EXIT_INPUT, main
+from demo.cli import main
+from demo.settings import EXIT_INPUT
 
 BAD_ARGUMENTS = [
     # arguments, what the message names: option, rule, value

@@ -16,7 +16,8 @@ from compute.kernel import FLOOR, SCHEDULES, How
 from demo.content import Content
 from demo.loop import run_frame
 from renderers.camera import frame_values
-from renderers.device import INTERFACES, Device, DeviceOptions, Executable, Interface, Offscreen, open_device
+from renderers.device import INTERFACES, Device, DeviceOptions, Executable, Interface, Offscreen
+from renderers.interfaces import open_device
 from renderers.opengl.barriers import Barrier
 
 _BINDINGS = tuple(str(Path(module.__file__ or "").parent) for module in (moderngl, wgpu))

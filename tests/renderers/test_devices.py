@@ -21,8 +21,8 @@ from renderers.device import (
     Interface,
     Offscreen,
     UnavailableError,
-    open_device,
 )
+from renderers.interfaces import open_device
 from renderers.timers import RING_SLOTS
 from renderers.trust import judge_device
 
@@ -153,7 +153,7 @@ from compute.kernel import FLOOR
 from demo.content import Content, OUTPUT
 from demo.loop import run_frame
 from renderers.camera import frame_values
-from renderers.device import Offscreen, open_device
+from renderers.device import Offscreen
 
 size = (160, 90)
 device = open_device("opengl", Offscreen(size))
