@@ -154,6 +154,7 @@ from demo.content import Content, OUTPUT
 from demo.loop import run_frame
 from renderers.camera import frame_values
 from renderers.device import Offscreen
+from renderers.interfaces import open_device
 
 size = (160, 90)
 device = open_device("opengl", Offscreen(size))
