@@ -1,33 +1,31 @@
-"""The run command: one window, interfaces and schedules switched live. Called by cli."""
+"""The run command: one window, and between frames it becomes what the person wants. Called by cli."""
 
-import sys
 import time
-from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
-from compute.kernel import FLOOR, SCHEDULES, How
-from demo.budget import FrameRecord, Sample, percentile_ms, sample
-from demo.content import Content
-from demo.loop import collect, run_frame
-from demo.probe import Probe
-from demo.report import save_picture
-from demo.settings import EXIT_DONE, Settings
-from demo.window import Action, DemoWindow
+from compute.kernel import ComputePass, LimitError, Scalar
+from demo import overlay
+from demo.budget import FrameRecord, missed_rule
+from demo.history import History, Summary
+from demo.loop import Pacer, run_frame
+from demo.report import WindowRun, save_picture, window_json, write_json
+from demo.settings import EXIT_DONE, InputError, Settings
+from demo.stage import Stage
+from demo.ui import Ui
+from demo.verdict import Forecast, forecast, limiter
+from demo.wanted import Action, Wanted, apply
+from demo.window import SHORTCUTS, DemoWindow
 from renderers.camera import frame_values
-from renderers.device import (
-    INTERFACES,
-    Device,
-    DeviceOptions,
-    Executable,
-    Interface,
-    PassKind,
-    UnavailableError,
-)
-from renderers.interfaces import open_device
-from renderers.trust import Trust
+from renderers.device import AllocationError, BuildError, DeviceLostError, Interface, UnavailableError
 
-WINDOW_FRAMES = 300  # frames that the title's percentiles look back on
+_REBUILD_AFTER_S = 0.15  # since the last change of a slider
 _TITLE_EVERY = 15  # frames: a caption costs as much as a small frame's encoding
-_NOT_JUDGED = Trust(False, "the timer is still being judged")
+_SETTLED = 60  # frames behind a switch before it is compared
+_UNSYNCED_HZ = 60.0
+_REFUSALS = (UnavailableError, BuildError, LimitError, AllocationError)
+_OTHER: dict[Interface, Interface] = {"opengl": "webgpu", "webgpu": "opengl"}
 
 
 def run(settings: Settings) -> int:
@@ -35,11 +33,11 @@ def run(settings: Settings) -> int:
     window = DemoWindow(settings.size_px, "interface-tax")
     app = App(settings, window)
     try:
-        app.show(settings.interfaces[0])
+        app.open()
         while app.running:
             app.step()
         if settings.screenshot is not None:
-            save_picture(app.work.image(), settings.screenshot)
+            save_picture(app.stage.work.image(), settings.screenshot)
     finally:
         app.close()
     return EXIT_DONE
@@ -56,157 +54,274 @@ class PausableTime:
     def now_s(self) -> float:
         return self._before_s + (0.0 if self.paused else time.perf_counter() - self._since)
 
-    def toggle(self) -> None:
+    def pause(self, paused: bool) -> None:
         self._before_s, self._since = self.now_s, time.perf_counter()
-        self.paused = not self.paused
+        self.paused = paused
+
+    def step(self, seconds: float) -> None:
+        self._before_s += seconds
 
 
 class App:
-    """What is shown and what was measured of it. Camera, time and settings survive every switch."""
+    """Camera, time and settings survive every switch; statistics never mix two settings."""
 
     def __init__(self, settings: Settings, window: DemoWindow) -> None:
         self._settings, self._window = settings, window
-        self._content = Content(settings.scene, settings.objects, settings.elements, FLOOR)
-        self._probes = {each: Probe(each, settings.adapter, judge=True) for each in INTERFACES}
-        self._devices: dict[Interface, Device] = {}
-        self._works: dict[tuple[Interface, How], Executable] = {}
-        self._how: How = settings.schedules[0]
-        self._vsync = True
-        self._time = PausableTime()
-        self._frames = 0
-        self._message = ""
+        self.wanted = Wanted(
+            settings.interfaces[0],
+            settings.schedules[0],
+            settings.objects,
+            settings.elements,
+            settings.frames_in_flight,
+        )
+        self._made = Wanted(**{name: getattr(self.wanted, name) for name in Wanted.__slots__})
+        self.stage = Stage(settings, window)
+        self.ui = Ui()
+        self.history = History()
+        self.forecast: Forecast | None = None
+        self.message = ""
+        self.frames = 0
         self.running = True
-        self._records: dict[int, FrameRecord] = {}
-        self._intervals_ms: deque[float] = deque(maxlen=WINDOW_FRAMES)
+        self._time = PausableTime()
+        self._pacer = Pacer(_UNSYNCED_HZ)
+        self._before: Summary | None = None
         self._last_end_ns: int | None = None
+        self._rebuilt = True
+        self._sizes_changed_s: float | None = None
+        self._stepping = False
+        self._refresh_hz = window.refresh_hz
 
-    @property
-    def work(self) -> Executable:
-        """The plan on show."""
-        return self._works[self._interface, self._how]
-
-    @property
-    def _device(self) -> Device:
-        return self._devices[self._interface]
-
-    def show(self, interface: Interface) -> None:
-        """Switch to ``interface``, opened at its first showing and warmed up offscreen. Raises UnavailableError."""
-        device = self._opened(interface)
-        self._prepare(interface, self._how)
-        self._interface = interface
-        device.set_vsync(self._vsync)
-        device.resize(self._window.size_px)
-        self._window.show(interface)
-        self._forget()
+    def open(self) -> None:
+        """The first interface. Raises UnavailableError."""
+        self._show()
+        self._window.push_handlers(self.ui)
+        self._window.draw_while_dragged(self._draw)
 
     def step(self) -> None:
-        """Events, one frame, and the title now and then."""
+        """Events, wishes, one frame, and the title now and then."""
         self._window.dispatch_events()
         while self._window.actions and self.running:
-            self._act(self._window.actions.popleft())
-        if not self.running:
-            return
-        self._device.resize(self._window.size_px)
-        self._draw()
-        if self._frames % _TITLE_EVERY == 0:
-            self._window.set_caption(self._title())
-        if self._settings.frames is not None and self._frames >= self._settings.frames:
+            self.do(self._window.actions.popleft())
+        if self.running:
+            self._make_so()
+            self._draw()
+        if self._settings.frames is not None and self.frames >= self._settings.frames:
             self.running = False
 
     def close(self) -> None:
         """Devices first: a surface must not outlive its window."""
-        for probe in self._probes.values():
-            probe.stop()
-        for work in self._works.values():
-            work.release()
-        for device in self._devices.values():
-            device.release()
+        self.stage.close()
         self._window.close()
 
-    def _draw(self) -> None:
-        width, height = self._window.size_px
-        values = frame_values(self._time.now_s, (max(1, width), max(1, height)))
-        record = run_frame(self._device, self.work, self._frames, values)
-        if record.state == "skipped":
-            time.sleep(0.01)  # minimised: nothing to draw, nobody to see it
+    def do(self, action: Action) -> None:
+        """What a key or a button asks for."""
+        if apply(action, self.wanted):
             return
-        self._frames += 1
-        self._records[record.index] = record
-        collect(self._device, self._records)
-        self._account(record)
-
-    def _account(self, record: FrameRecord) -> None:
-        """Frame time is end of present to end of present; the first frame after a switch has no such interval."""
-        if self._last_end_ns is not None:
-            self._intervals_ms.append((record.end_ns - self._last_end_ns) / 1e6)
-        self._last_end_ns = record.end_ns
-        while len(self._records) > WINDOW_FRAMES:
-            del self._records[next(iter(self._records))]
-
-    def _act(self, action: Action) -> None:
         if action is Action.QUIT:
             self.running = False
-        elif action is Action.PAUSE:
-            self._time.toggle()
-        elif action is Action.VSYNC:
-            self._vsync = not self._vsync
-            self._device.set_vsync(self._vsync)
-            self._forget()
-        elif action is Action.NEXT_SCHEDULE:
-            self._how = SCHEDULES[(SCHEDULES.index(self._how) + 1) % len(SCHEDULES)]
-            self._prepare(self._interface, self._how)
-            self._forget()
+        elif action is Action.STEP:
+            self.wanted.paused = True
+            self._time.step(1.0 / 60.0)
+        elif action is Action.RESET:
+            self.history.clear()
         else:
-            self._switch("opengl" if action is Action.SHOW_OPENGL else "webgpu")
+            self._save(action)
 
-    def _switch(self, interface: Interface) -> None:
-        """An interface that is missing leaves the other one running."""
+    # wishes
+
+    def _make_so(self) -> None:
+        """Whatever differs between wanted and made, one thing after the other, only between frames."""
+        wanted, made = self.wanted, self._made
+        if wanted.fullscreen != made.fullscreen:
+            self._change(lambda: self.stage.set_fullscreen(wanted.fullscreen))
+        if (wanted.interface, wanted.how) != (made.interface, made.how):
+            self._change(self._show)
+        if wanted.vsync != made.vsync:
+            self._change(lambda: self.stage.device.set_vsync(wanted.vsync))
+        if wanted.frames_in_flight != made.frames_in_flight:
+            self._change(lambda: self.stage.set_frames_in_flight(wanted.frames_in_flight))
+        if wanted.paused != made.paused:
+            self._time.pause(wanted.paused)
+        self._rebuild_when_settled()
+        for name in Wanted.__slots__:
+            if name not in ("objects", "elements"):
+                setattr(made, name, getattr(wanted, name))
+
+    def _rebuild_when_settled(self) -> None:
+        """A slider on its way asks for a size every frame; only the one it rests on is built."""
+        wanted, made = self.wanted, self._made
+        if (wanted.objects, wanted.elements) == (made.objects, made.elements):
+            self._sizes_changed_s, self._asked = None, (wanted.objects, wanted.elements)
+            return
+        now = time.perf_counter()
+        if self._sizes_changed_s is None or self._asked != (wanted.objects, wanted.elements):
+            self._sizes_changed_s, self._asked = now, (wanted.objects, wanted.elements)
+        elif now - self._sizes_changed_s >= _REBUILD_AFTER_S:
+            self._change(lambda: self.stage.rebuild(wanted.objects, wanted.elements, self._values()))
+            made.objects, made.elements = self.stage.content.objects, self.stage.content.elements
+            wanted.objects, wanted.elements = made.objects, made.elements
+
+    def _change(self, make: Callable[[], object]) -> None:
+        """A change that works starts the statistics anew; one that fails leaves the last good frame, and says why."""
+        before = self.history.summary
         try:
-            self.show(interface)
-            self._message = ""
-        except UnavailableError as error:
-            self._message = str(error)
-            sys.stderr.write(f"interface-tax: {error}\n")
-        self._window.set_caption(self._title())
+            make()
+            self.message = ""
+        except DeviceLostError as error:
+            self._lose(error)
+        except _REFUSALS as error:
+            self.message = str(error)
+            self.wanted.interface, self.wanted.how = self.stage.interface, self.stage.how
+        self._before = before if before.frame is not None else self._before
+        self.forecast = None
+        self.history.clear()
+        self._last_end_ns, self._rebuilt = None, True
 
-    def _opened(self, interface: Interface) -> Device:
-        if interface not in self._devices:
-            self._probes[interface].found()
-            options = DeviceOptions(self._settings.frames_in_flight, self._vsync, adapter=self._settings.adapter)
-            self._devices[interface] = open_device(interface, self._window, options)
-        return self._devices[interface]
+    def _show(self) -> None:
+        wanted = self.wanted
+        self.ui.use(wanted.interface)
+        try:
+            self.stage.show(wanted.interface, wanted.how, self._values(), wanted.frames_in_flight, wanted.vsync)
+        finally:
+            self.ui.use(self.stage.interface)
 
-    def _prepare(self, interface: Interface, how: How) -> None:
-        """Build what is not built yet, and draw it once where nobody sees it."""
-        if (interface, how) not in self._works:
-            work = self._content.compile(self._devices[interface], how)
-            self._works[interface, how] = work
-            work.warm_up(frame_values(self._time.now_s, self._window.size_px))
+    def _lose(self, error: DeviceLostError) -> None:
+        """The other interface goes on; asking for the lost one opens it anew."""
+        lost = self.stage.interface
+        self.stage.drop(lost)
+        self.ui.forget(lost)
+        self.wanted.interface = _OTHER[lost]
+        try:
+            self._show()
+        except UnavailableError:
+            self.wanted.interface = lost
+            self._show()
+        self.message = str(error)
 
-    def _forget(self) -> None:
-        """Statistics begin anew: frames of two settings are never mixed."""
-        self._records.clear()
-        self._intervals_ms.clear()
-        self._last_end_ns = None
+    # frames
 
-    def _title(self) -> str:
-        info = self._device.info
-        parts = [info.title, self._how, f"frame p50 {_p50(list(self._intervals_ms))}"]
-        samples = [sample(record, 0.0, self._trust()) for record in self._records.values()]
-        parts.append(f"CPU work {_p50([each.cpu_work_ms for each in samples])}")
-        parts.append(f"GPU {_gpu(samples)}")
-        parts.append("vsync" if self._vsync else "no vsync")
-        parts += ["paused"] * self._time.paused + ["software adapter"] * info.is_software
-        return "   ".join([*parts, self._message] if self._message else parts)
+    def _draw(self) -> None:
+        if self.stage.device.size_px != self._window.size_px:
+            self.stage.device.resize(self._window.size_px)
+        widgets = self._widgets if self.wanted.overlay and 0 not in self._window.size_px else None
+        pace = self._pacer if self.wanted.vsync and self._refresh_hz is None else None
+        try:
+            record = run_frame(self.stage.device, self.stage.work, self.frames, self._values(), widgets, pace)
+            self._account(record)
+            for times in self.stage.device.completed_frames():
+                self.history.join(times, self.stage.trust)
+        except DeviceLostError as error:
+            self._change(partial(self._lose, error))
+            self.message = str(error)
 
-    def _trust(self) -> dict[PassKind, Trust]:
-        return self._probes[self._interface].trust() or {"compute": _NOT_JUDGED, "draw": _NOT_JUDGED}
+    def _account(self, record: FrameRecord) -> None:
+        """Frame time is end of present to end of present; a rebuilt or skipped frame is marked and not counted."""
+        if record.state == "skipped":
+            self.history.mark("skipped")
+            self._last_end_ns = None
+            time.sleep(0.01)  # minimised: nothing to draw, nobody to see it
+            return
+        if self._rebuilt:
+            record.state, self._rebuilt = "rebuilt", False
+            self.history.mark("rebuilt")
+        elif self._last_end_ns is not None:
+            self.history.add(record, (record.end_ns - self._last_end_ns) / 1e6, self.stage.trust)
+        self._last_end_ns = record.end_ns
+        self.frames += 1
+        summary = self.history.refresh(self.stage.trust, self._synced_hz)
+        if self._before is not None and summary.frame is not None and summary.frame.n >= _SETTLED:
+            self.forecast = forecast(self._before, summary, self.stage.device.info.is_software)
+        if self.frames % _TITLE_EVERY == 0:
+            self._window.set_caption(self.title())
 
+    def _values(self) -> dict[str, Scalar]:
+        width, height = self._window.size_px
+        return frame_values(self._time.now_s, (max(1, width), max(1, height)))
 
-def _p50(times_ms: list[float]) -> str:
-    return f"{percentile_ms(times_ms, 50.0):.1f} ms" if times_ms else "n/a"
+    @property
+    def _synced_hz(self) -> float | None:
+        return self._refresh_hz if self.wanted.vsync else None
 
+    @property
+    def _period_ms(self) -> float | None:
+        return 1000.0 / (self._refresh_hz or _UNSYNCED_HZ) if self.wanted.vsync else None
 
-def _gpu(samples: list[Sample]) -> str:
-    known = [each.gpu_ms for each in samples if each.gpu_ms is not None]
-    return _p50(known) if known else "n/a (timer not trusted)"
+    # what is shown and saved
+
+    def _widgets(self) -> object:
+        self.ui.size, self.ui.pixels_per_point = self._window.size, self._window.pixels_per_point
+        shown = self.shown()
+        return self.ui.frame(lambda: overlay.draw(shown, self.wanted, self.do))
+
+    def shown(self) -> overlay.Shown:
+        """Everything the panel shows of this frame."""
+        stage, summary = self.stage, self.history.summary
+        return overlay.Shown(
+            interfaces=stage.titles,
+            interface=stage.interface,
+            info=stage.device.info,
+            present_mode=stage.device.present_mode,
+            refresh_hz=self._refresh_hz,
+            history=self.history,
+            summary=summary,
+            verdict=limiter(summary, stage.device.info.is_software, self._period_ms),
+            forecast=self.forecast,
+            passes=self._pass_rows(),
+            missed_rule=missed_rule(self._synced_hz),
+            message=self.message,
+            shortcuts=SHORTCUTS,
+        )
+
+    def _pass_rows(self) -> list[overlay.PassRow]:
+        times = self.history.summary.passes_p50 or {}
+        rows = []
+        for each in self.stage.work.plan.passes:
+            compute = each if isinstance(each, ComputePass) else None
+            kernels, described = (None, None) if compute is None else (compute.kernels, compute.memory_bytes)
+            rows.append(overlay.PassRow(each.label, kernels, described, times.get(each.label)))
+        return rows
+
+    def title(self) -> str:
+        """The figures for a window without its panel."""
+        summary = self.history.summary
+        frame, work, gpu = summary.frame, summary.cpu_work, summary.gpu
+        parts = [
+            self.stage.device.info.title,
+            self.stage.how,
+            f"frame p50 {'n/a' if frame is None else f'{frame.p50:.1f} ms'}",
+            f"CPU work {'n/a' if work is None else f'{work.p50:.1f} ms'}",
+            f"GPU {'n/a' if gpu is None else f'{gpu.p50:.1f} ms'}",
+            "vsync" if self.wanted.vsync else "no vsync",
+            *(["paused"] if self.wanted.paused else []),
+            *([self.message] if self.message else []),
+        ]
+        return "   ".join(parts)
+
+    def _save(self, action: Action) -> None:
+        """A file in the working directory, named after interface and time."""
+        stem = f"interface-tax-{self.stage.interface}-{time.strftime('%Y%m%d-%H%M%S')}"
+        try:
+            if action is Action.SCREENSHOT:
+                target = Path(f"{stem}.png")
+                save_picture(self.stage.work.image(), target)
+            else:
+                target = Path(f"{stem}.json")
+                write_json(window_json(self._window_run()), str(target))
+            self.message = f"Saved {target}"
+        except InputError as error:
+            self.message = str(error)
+        self._last_end_ns = None  # saving is no frame time
+
+    def _window_run(self) -> WindowRun:
+        return WindowRun(
+            device=self.stage.device,
+            trust=self.stage.trust,
+            work=self.stage.work,
+            content=self.stage.content,
+            how=self.stage.how,
+            samples=self.history.samples(self.stage.trust),
+            missed_frames=self.history.summary.missed,
+            missed_rule=missed_rule(self._synced_hz),
+            refresh_hz=self._refresh_hz,
+            frames_in_flight=self.wanted.frames_in_flight,
+        )

@@ -80,7 +80,7 @@ def stats(times_ms: Sequence[float]) -> Stats | None:
 
 def sample(record: FrameRecord, frame_ms: float, trust: Mapping[PassKind, Trust]) -> Sample:
     """A frame's figures. Work is thread time; what a work span spent blocked or descheduled is wait."""
-    gpu_ms, passes_ms, reason = _gpu_figures(record.gpu, trust)
+    gpu_ms, passes_ms, reason = gpu_figures(record.gpu, trust)
     return Sample(
         frame_ms=frame_ms,
         cpu_work_ms=sum(_busy_ns(span) for span in record.spans if span.kind in WORK) / 1e6,
@@ -102,6 +102,13 @@ def missed_unsynced(frame_times_ms: Sequence[float]) -> int:
 def missed_synced(frame_times_ms: Sequence[float], refresh_hz: float) -> int:
     """With vsync obtained: refreshes that passed without a new frame."""
     return sum(max(0, round(time * refresh_hz / 1000.0) - 1) for time in frame_times_ms)
+
+
+def missed_rule(refresh_hz: float | None) -> str:
+    """The rule that a number of missed frames was counted by, in words."""
+    if refresh_hz is None:
+        return f"interval over {BUDGET_MS:.3f} ms"
+    return f"refreshes without a new frame, at {refresh_hz:.2f} Hz"
 
 
 def headroom_ms(cpu_work_ms: float, gpu_ms: float | None) -> float | None:
@@ -130,7 +137,7 @@ def _wait_ns(span: CpuSpan) -> int:
     return wall - _busy_ns(span) if span.kind in WORK else 0
 
 
-def _gpu_figures(
+def gpu_figures(
     gpu: GpuTimes | None, trust: Mapping[PassKind, Trust]
 ) -> tuple[float | None, dict[str, float | None], str | None]:
     """(union of spans, time per pass, why not). One untrusted pass leaves the frame without a GPU time."""

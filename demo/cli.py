@@ -94,7 +94,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     add("--workload", default="wave", help="wave: relu(x*a + b)")
     add("--elements", type=int, metavar="N", help="floats the workload computes (default: objects)")
     add("--schedule", help="eager, batched, fused" + ("; comma list or all (default)" if bench else " (default fused)"))
-    add("--size", default="640x360" if bench else "960x540", metavar="WxH", help="pixels")
+    add("--size", default="640x360" if bench else "1280x720", metavar="WxH", help="pixels")
     add("--frames", type=int, metavar="N", help="frames per configuration (120)" if bench else "exit after N frames")
     add("--in-flight", type=int, default=2, metavar="1|2|3", help="frames in flight (2)")
     add("--screenshot", type=Path, metavar="FILE.png", help="FILE-INTERFACE.png each" if bench else "saved at the end")

@@ -5,22 +5,25 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from pyglet.extlibs import png
 
-from compute.kernel import ComputePass
+from compute.kernel import ComputePass, How
 from demo.bench import Bench, Configuration, Result
-from demo.budget import BUDGET_MS, FIGURES, P99_FROM, Sample, Stats, missed_unsynced, percentile_ms, stats
+from demo.budget import BUDGET_MS, FIGURES, P99_FROM, Sample, Stats, missed_rule, missed_unsynced, percentile_ms, stats
+from demo.content import Content
 from demo.settings import InputError, Settings
-from renderers.device import Image, UnavailableError
+from renderers.device import Device, DeviceInfo, Executable, Image, PassKind, UnavailableError
 from renderers.plan import Submission
+from renderers.trust import Trust
 
 SCHEMA = "interface-tax/1"
-MISSED_RULE = f"interval over {BUDGET_MS:.3f} ms"
+MISSED_RULE = missed_rule(None)
+_NO_CLOCKS = "no portable way to read GPU clocks"
 _PACKAGES = ("interface-tax", "moderngl", "wgpu", "pyglet", "numpy", "imgui-bundle")
 
 
@@ -28,14 +31,16 @@ def as_json(
     settings: Settings, benches: Sequence[Bench], missing: Sequence[UnavailableError], result: Result | None
 ) -> dict[str, Any]:
     """Everything measured, as README's "JSON" describes it. ``None`` stands for not measured, never 0."""
-    devices: dict[str, Any] = {bench.device.info.interface: _device_json(bench) for bench in benches}
+    devices: dict[str, Any] = {
+        bench.device.info.interface: _device_json(bench.device.info, bench.trust) for bench in benches
+    }
     devices |= {each.subject: {"unavailable": each.what} for each in missing}
     measured = [] if result is None else [each for each in result.configurations if each.samples]
     equivalence = None if result is None or result.equivalence is None else asdict(result.equivalence)
     return {
         "schema": SCHEMA,
         "machine": _machine_json(),
-        "versions": {name: _version(name) for name in _PACKAGES},
+        "versions": _versions_json(),
         "devices": devices,
         "unavailable": [{"interface": each.subject, "what": each.what, "reason": each.next_step} for each in missing],
         "equivalence": equivalence,
@@ -196,8 +201,8 @@ def _ms(value: float | None) -> str:
 
 
 def _run_json(settings: Settings, configuration: Configuration) -> dict[str, Any]:
-    samples, work = configuration.samples, configuration.work
-    return {
+    samples = configuration.samples
+    content = {
         "interface": configuration.bench.device.info.interface,
         "scene": settings.scene,
         "objects": settings.objects,
@@ -206,15 +211,81 @@ def _run_json(settings: Settings, configuration: Configuration) -> dict[str, Any
         "schedule": configuration.how,
         "elements": settings.elements,
         "size": list(settings.size_px),
-        "frames": len(samples),
         "conditions": _conditions_json(settings, configuration.bench),
-        "stats": _stats_json(samples),
         "missed_frames": missed_unsynced([each.frame_ms for each in samples]),
-        "counters": asdict(work.counters),
-        "passes": [_pass_json(each.label, each, samples) for each in work.plan.passes],
         "checks": asdict(configuration.proof),
         "blocks": [len(block) for block in configuration.blocks],
+    }
+    return content | _measured_json(configuration.work, samples)
+
+
+def _measured_json(work: Executable, samples: Sequence[Sample]) -> dict[str, Any]:
+    return {
+        "frames": len(samples),
+        "stats": _stats_json(samples),
+        "counters": asdict(work.counters),
+        "passes": [_pass_json(each.label, each, samples) for each in work.plan.passes],
         "samples": {name: [getattr(each, name) for each in samples] for name in FIGURES},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRun:
+    """The frames in sight of a window, and what they were drawn with."""
+
+    device: Device
+    trust: Mapping[PassKind, Trust]
+    work: Executable
+    content: Content
+    how: How
+    samples: Sequence[Sample]
+    missed_frames: int
+    missed_rule: str
+    refresh_hz: float | None
+    frames_in_flight: int
+
+
+def window_json(run: WindowRun) -> dict[str, Any]:
+    """The same schema as a bench, with the one run that is on show. Nothing was compared or proven meanwhile."""
+    info = run.device.info
+    reasons = {"clocks": _NO_CLOCKS, "driver_threads": "not counted in a window"}
+    if run.refresh_hz is None:
+        reasons["refresh_hz"] = "this display does not say"
+    conditions = {
+        "frames_in_flight": run.frames_in_flight,
+        "present_mode": run.device.present_mode,
+        "refresh_hz": run.refresh_hz,
+        "missed_rule": run.missed_rule,
+        "validation": info.validates,
+        "debug_context": False,
+        "driver_threads": None,
+        "clocks": None,
+        "reasons": reasons,
+    }
+    content = {
+        "interface": info.interface,
+        "scene": run.content.scene_name,
+        "objects": run.content.objects,
+        "submission": Submission.IMMEDIATE_BIND.value,
+        "workload": "wave",
+        "schedule": run.how,
+        "elements": run.content.elements,
+        "size": list(run.device.size_px),
+        "conditions": conditions,
+        "missed_frames": run.missed_frames,
+        "checks": None,
+        "blocks": [len(run.samples)],
+    }
+    return {
+        "schema": SCHEMA,
+        "machine": _machine_json(),
+        "versions": _versions_json(),
+        "devices": {info.interface: _device_json(info, run.trust)},
+        "unavailable": [],
+        "equivalence": None,
+        "partial": False,
+        "failures": [],
+        "runs": [content | _measured_json(run.work, run.samples)],
     }
 
 
@@ -248,7 +319,7 @@ def _pass_json(label: str, each: object, samples: Sequence[Sample]) -> dict[str,
 
 
 def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
-    reasons = {"refresh_hz": "offscreen: nothing is displayed", "clocks": "no portable way to read GPU clocks"}
+    reasons = {"refresh_hz": "offscreen: nothing is displayed", "clocks": _NO_CLOCKS}
     if bench.driver_threads is None:
         reasons["driver_threads"] = "this system does not list a process's threads"
     return {
@@ -265,9 +336,8 @@ def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
     }
 
 
-def _device_json(bench: Bench) -> dict[str, Any]:
-    info = bench.device.info
-    timer: dict[str, Any] = {kind: asdict(trust) for kind, trust in bench.trust.items()}
+def _device_json(info: DeviceInfo, trust: Mapping[PassKind, Trust]) -> dict[str, Any]:
+    timer: dict[str, Any] = {kind: asdict(verdict) for kind, verdict in trust.items()}
     return {
         "adapter": info.adapter,
         "driver": info.driver,
@@ -294,6 +364,10 @@ def _processor() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def _versions_json() -> dict[str, str | None]:
+    return {name: _version(name) for name in _PACKAGES}
 
 
 def _version(package: str) -> str | None:

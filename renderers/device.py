@@ -17,6 +17,7 @@ Interface = Literal["opengl", "webgpu"]
 INTERFACES: tuple[Interface, ...] = ("opengl", "webgpu")
 SpanKind = Literal["update", "encode", "submit", "wait", "overlay"]
 PassKind = Literal["compute", "draw"]
+MAX_FRAMES_IN_FLIGHT = 3
 
 
 class UnavailableError(RuntimeError):
@@ -29,6 +30,14 @@ class UnavailableError(RuntimeError):
 
 class AllocationError(MemoryError):
     """The device has no room for an array of the plan. The message names it, its bytes and the way out."""
+
+
+class DeviceLostError(RuntimeError):
+    """The device is gone: driver reset, adapter removed. Everything on it is lost; open it again."""
+
+
+class BuildError(ValueError):
+    """A shader or kernel does not compile on this device. The message is the compiler's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +180,24 @@ class Executable(Protocol):
 
 
 class Device(Protocol):
+    """Any call may raise DeviceLostError."""
+
     @property
     def info(self) -> DeviceInfo: ...
     @property
     def size_px(self) -> tuple[int, int]: ...
+    @property
+    def present_mode(self) -> str: ...
     def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> Executable:
-        """Make ``plan`` concrete; pipelines are cached per device. Raises LimitError, AllocationError."""
+        """Make ``plan`` concrete; pipelines are cached per device. Raises LimitError, AllocationError, BuildError."""
         ...
 
     def begin_frame(self, clock: FrameClock) -> bool:
         """Wait for a frame slot and acquire an image: the only waits before work. False: this frame is skipped."""
         ...
 
-    def end_frame(self) -> None:
-        """ONE submit of all that is still open, present, then start read-backs."""
+    def end_frame(self, overlay: object | None = None) -> None:
+        """ONE submit of all that is still open and the overlay (ImGui's draw data); present; then start read-backs."""
         ...
 
     def finish(self) -> str:
@@ -203,4 +216,13 @@ class Device(Protocol):
         """The present mode obtained."""
         ...
 
+    def set_frames_in_flight(self, count: int) -> None:
+        """1 to MAX_FRAMES_IN_FLIGHT; waits until the device is idle."""
+        ...
+
+    def suspend(self) -> None:
+        """Give up all that belongs to the native window, before it is made anew; then ``resume``."""
+        ...
+
+    def resume(self) -> None: ...
     def release(self) -> None: ...

@@ -18,7 +18,7 @@ ALLOWED = {
     "renderers/opengl": {"assets", "compute", "moderngl", "numpy", "pyglet", "renderers"},
     "renderers/webgpu": {"assets", "compute", "numpy", "renderers", "wgpu"},
 }
-OVERLAYS = ("demo/overlay.py", "renderers/*/overlay.py")
+OVERLAYS = ("demo/overlay.py", "demo/ui.py", "renderers/*/overlay.py")
 # Module -> the only files that may import it, wherever they stand.
 OWNERS = {
     "imgui_bundle": OVERLAYS,

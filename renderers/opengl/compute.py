@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import moderngl
+
 from compute.kernel import ComputePass, Dispatch, Kernel
 from renderers.blocks import BlockRange, FrameBlocks
+from renderers.device import BuildError
 from renderers.opengl import native
 from renderers.opengl.barriers import Barrier
 
@@ -19,7 +22,10 @@ class ComputePrograms:
 
     def get(self, kernel: Kernel) -> Any:
         if kernel not in self._built:
-            self._built[kernel] = self._gl.compute_shader(kernel.glsl)
+            try:
+                self._built[kernel] = self._gl.compute_shader(kernel.glsl)
+            except moderngl.Error as error:
+                raise BuildError(f"{kernel.name}: {error}") from error
         return self._built[kernel]
 
 

@@ -4,12 +4,21 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from renderers.device import DeviceOptions, FrameClock, GpuTimes, Offscreen, Target, WindowTarget
+from renderers.device import (
+    MAX_FRAMES_IN_FLIGHT,
+    DeviceOptions,
+    FrameClock,
+    GpuTimes,
+    Offscreen,
+    Target,
+    WindowTarget,
+)
 from renderers.opengl import native
 from renderers.opengl.compute import ComputePrograms
 from renderers.opengl.context import GlContext, describe
 from renderers.opengl.draws import ScenePrograms
 from renderers.opengl.executable import OpenFrame, OpenGlExecutable
+from renderers.opengl.overlay import OpenGlOverlay
 from renderers.opengl.timer import OpenGlTimer
 from renderers.plan import Plan, Submission
 
@@ -24,7 +33,8 @@ class OpenGlDevice:
         self._scene_programs = ScenePrograms(self._context)
         timed = options.timers and self.info.timestamps is None
         self._timer = OpenGlTimer() if timed else None
-        self.frame_regions = options.frames_in_flight
+        self._frames_in_flight = options.frames_in_flight
+        self._overlay: OpenGlOverlay | None = None
         self._fences: deque[Any] = deque()
         self._frames_begun = 0
         self._frame: OpenFrame | None = None
@@ -47,17 +57,22 @@ class OpenGlDevice:
             return False
         self._context.make_current()
         with clock.span("wait", "frame slot"):
-            while len(self._fences) >= self.frame_regions:
+            while len(self._fences) >= self._frames_in_flight:
                 native.wait_fence(self._fences.popleft())
-        region = self._frames_begun % self.frame_regions
+        region = self._frames_begun % MAX_FRAMES_IN_FLIGHT
         self._frame = OpenFrame(framebuffer=self._framebuffer(), region=region, clock=clock)
         self._frames_begun += 1
         return True
 
-    def end_frame(self) -> None:
+    def end_frame(self, overlay: object | None = None) -> None:
         frame, self._frame = self._frame, None
         if frame is None or frame.clock is None:
             raise RuntimeError("end_frame without begin_frame; call begin_frame first")
+        if overlay is not None:
+            with frame.clock.span("overlay", "draw"):
+                if self._overlay is None:
+                    self._overlay = OpenGlOverlay(self._context.gl)
+                self._overlay.render(overlay, frame.framebuffer)
         with frame.clock.span("submit", "flush"):
             native.flush()
         with frame.clock.span("wait", "present"):
@@ -90,8 +105,21 @@ class OpenGlDevice:
         self.present_mode = f"swap interval {int(on)} (asked for)"
         return self.present_mode
 
+    def set_frames_in_flight(self, count: int) -> None:
+        self.finish()
+        self._frames_in_flight = count
+
+    def suspend(self) -> None:
+        """The context outlives the window's native parts: only frames in flight must not."""
+        self.finish()
+
+    def resume(self) -> None:
+        self._context.make_current()
+
     def release(self) -> None:
         self.finish()
+        if self._overlay is not None:
+            self._overlay.release()
         if self._timer is not None:
             self._timer.release()
         if self._window is None:

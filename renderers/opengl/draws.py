@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 
 from renderers.blocks import BlockRange, FrameBlocks
-from renderers.device import Array
+from renderers.device import Array, BuildError
 from renderers.opengl.barriers import Barrier
 from renderers.opengl.context import GlContext
 from renderers.plan import ScenePass, Submission
@@ -26,7 +26,10 @@ class ScenePrograms:
             vertex, fragment = (files("assets").joinpath(f"{shader}.{stage}").read_text() for stage in ("vert", "frag"))
             if not self._context.has_clip_control:
                 vertex = vertex.replace("\n", "\n#define DEPTH_FROM_MINUS_ONE\n", 1)
-            self._built[shader] = self._context.gl.program(vertex_shader=vertex, fragment_shader=fragment)
+            try:
+                self._built[shader] = self._context.gl.program(vertex_shader=vertex, fragment_shader=fragment)
+            except moderngl.Error as error:
+                raise BuildError(f"{shader}: {error}") from error
         return self._built[shader]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from compute.kernel import ComputePass, Scalar
 from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
-from renderers.device import AllocationError, Array, Counters, Image
+from renderers.device import MAX_FRAMES_IN_FLIGHT, AllocationError, Array, Counters, Image
 from renderers.opengl.barriers import Barrier, barriers
 from renderers.opengl.compute import ComputePrograms, PassLaunches
 from renderers.opengl.context import GlContext
@@ -31,8 +31,6 @@ class OpenFrame(TimedFrame):
 class Host(Protocol):
     """What an executable asks of its device."""
 
-    @property
-    def frame_regions(self) -> int: ...
     @property
     def is_offscreen(self) -> bool: ...
     def open_frame(self, executable: "OpenGlExecutable") -> OpenFrame: ...
@@ -57,7 +55,7 @@ class OpenGlExecutable:
         self._units = timed_units(plan)
         self._buffers = _allocate(context.gl, plan)
         # One region per frame in flight, so that no write waits for a frame that still reads.
-        self._scalars = context.gl.buffer(reserve=max(16, self._blocks.size * host.frame_regions), dynamic=True)
+        self._scalars = context.gl.buffer(reserve=max(16, self._blocks.size * MAX_FRAMES_IN_FLIGHT), dynamic=True)
         self._values: Mapping[str, Scalar] = {}
         bits = list(barriers(plan))
 

@@ -9,6 +9,7 @@ import wgpu
 from compute.kernel import ComputePass, Dispatch, Kernel
 from compute.packing import block
 from renderers.blocks import FrameBlocks
+from renderers.webgpu import native
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class ComputePipelines:
             uniform = {"type": "uniform", "min_binding_size": block(kernel.scalars).size}
             entries.append({"binding": len(types), "visibility": wgpu.ShaderStage.COMPUTE, "buffer": uniform})
         layout = self._device.create_bind_group_layout(entries=entries)
-        module = self._device.create_shader_module(label=kernel.name, code=kernel.wgsl)
+        module = native.shader_module(self._device, kernel.name, kernel.wgsl)
         pipeline = self._device.create_compute_pipeline(
             label=kernel.name,
             layout=self._device.create_pipeline_layout(bind_group_layouts=[layout]),

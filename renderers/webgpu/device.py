@@ -10,6 +10,7 @@ from renderers.webgpu.adapter import describe, open_adapter
 from renderers.webgpu.compute import ComputePipelines
 from renderers.webgpu.draws import ScenePipelines
 from renderers.webgpu.executable import OpenFrame, WebGpuExecutable
+from renderers.webgpu.overlay import WebGpuOverlay
 from renderers.webgpu.target import FrameTarget, OffscreenTarget, SurfaceTarget
 from renderers.webgpu.timer import WebGpuTimer
 
@@ -30,6 +31,8 @@ class WebGpuDevice:
         self._timer = WebGpuTimer(self._device, self.info.ns_per_tick) if timed else None
         self._frames_in_flight = options.frames_in_flight
         self._in_flight: deque[int] = deque()
+        self._overlay: WebGpuOverlay | None = None
+        self._window, self._vsync = target, options.vsync
         self._frame: OpenFrame | None = None
         self._drawn_by: WebGpuExecutable | None = None
         self._still: OffscreenTarget | None = None
@@ -38,11 +41,13 @@ class WebGpuDevice:
     def size_px(self) -> tuple[int, int]:
         return self._target.size_px
 
+    @native.names_loss
     def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> WebGpuExecutable:
         return WebGpuExecutable(
             self, self._device, plan, submission, self._compute_pipelines, self._scene_pipelines, self._timer
         )
 
+    @native.names_loss
     def begin_frame(self, clock: FrameClock) -> bool:
         self._abandon_open_frame()
         with clock.span("wait", "frame slot"):
@@ -57,10 +62,16 @@ class WebGpuDevice:
             self._frame = OpenFrame(encoder=encoder, colour=colour, depth=self._target.depth, clock=clock)
         return True
 
-    def end_frame(self) -> None:
+    @native.names_loss
+    def end_frame(self, overlay: object | None = None) -> None:
         frame, self._frame = self._frame, None
         if frame is None or frame.clock is None:
             raise RuntimeError("end_frame without begin_frame; call begin_frame first")
+        if overlay is not None:
+            with frame.clock.span("overlay", "draw"):
+                if self._overlay is None:
+                    self._overlay = WebGpuOverlay(self._device)
+                self._overlay.encode(overlay, frame.encoder, frame.colour)
         with frame.clock.span("encode", "finish"):
             if self._timer is not None and frame.timer_slot is not None:
                 self._timer.resolve(frame.encoder, frame.timer_slot, frame.units)
@@ -79,16 +90,33 @@ class WebGpuDevice:
         return "wgpuDevicePoll(wait)"
 
     def completed_frames(self) -> Iterator[GpuTimes]:
-        if self._timer is not None:
-            yield from self._timer.ring.completed()
+        return iter(self._completed())
+
+    @native.names_loss
+    def _completed(self) -> list[GpuTimes]:
+        return [] if self._timer is None else list(self._timer.ring.completed())
 
     def resize(self, size_px: tuple[int, int]) -> None:
         self._target.resize(size_px)
         self._drawn_by = None
 
     def set_vsync(self, on: bool) -> str:
+        self._vsync = on
         self._target.set_vsync(on)
         return self._target.present_mode
+
+    def set_frames_in_flight(self, count: int) -> None:
+        self.finish()
+        self._frames_in_flight = count
+
+    def suspend(self) -> None:
+        """A surface whose native window is replaced under it aborts."""
+        self.finish()
+        self._target.release()
+
+    def resume(self) -> None:
+        if not isinstance(self._window, Offscreen):
+            self._target = SurfaceTarget(self._device, self._window, self._vsync)
 
     @property
     def present_mode(self) -> str:

@@ -11,6 +11,7 @@ from compute.packing import block
 from renderers.blocks import BLOCK_ALIGNMENT_BYTES, FrameBlocks
 from renderers.device import Array
 from renderers.plan import ScenePass, Submission
+from renderers.webgpu import native
 from renderers.webgpu.target import COLOUR_FORMAT, DEPTH_FORMAT
 
 RECORD_BYTES = 32  # two vec4: place, colour
@@ -35,7 +36,7 @@ class ScenePipelines:
         frame = self._uniform_layout(both, frame_bytes, dynamic=False)
         record = self._uniform_layout(wgpu.ShaderStage.VERTEX, RECORD_BYTES, dynamic=True)
         code = files("assets").joinpath(f"{shader}.wgsl").read_text()
-        module = self._device.create_shader_module(label=shader, code=code)
+        module = native.shader_module(self._device, shader, code)
         pipeline = self._device.create_render_pipeline(
             label=shader,
             layout=self._device.create_pipeline_layout(bind_group_layouts=[frame, record]),

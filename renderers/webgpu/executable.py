@@ -13,6 +13,7 @@ from renderers.blocks import FrameBlocks
 from renderers.device import AllocationError, Array, Counters, Image
 from renderers.plan import Pass, Plan, Submission
 from renderers.timers import TimedFrame, timed_units
+from renderers.webgpu import native
 from renderers.webgpu.compute import ComputePipelines, PassLaunches
 from renderers.webgpu.draws import SceneDraws, ScenePipelines
 from renderers.webgpu.target import OffscreenTarget
@@ -65,6 +66,7 @@ class WebGpuExecutable:
         self._passes = [concrete(each) for each in plan.passes]
         self.counters = self._count()
 
+    @native.names_loss
     def execute(self, values: Mapping[str, Scalar]) -> None:
         self._values = values
         frame = self._host.open_frame(self)
@@ -73,6 +75,7 @@ class WebGpuExecutable:
             frame.timer_slot = self._timer.ring.begin(frame.clock.index, self._units)
         self._encode(frame)
 
+    @native.names_loss
     def upload(self, array: str, data: Array) -> None:
         spec = self._arrays[array]
         flat = check_upload(array, spec, data)
@@ -82,6 +85,7 @@ class WebGpuExecutable:
             if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
                 draws.set_records(flat.reshape(spec.shape))
 
+    @native.names_loss
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
         spec = self._arrays[array]
         reads = chunk_reads(spec, first, count)
@@ -92,6 +96,7 @@ class WebGpuExecutable:
         self._values = values
         self.image()
 
+    @native.names_loss
     def image(self) -> Image:
         target, drawn = self._host.still_target(self)
         if not drawn:

@@ -8,15 +8,20 @@
 """
 
 import sys
-from collections.abc import Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import wgpu
 from wgpu.backends.wgpu_native import extras
 from wgpu.backends.wgpu_native._api import libf
 from wgpu.backends.wgpu_native._ffi import ffi, lib
 from wgpu.backends.wgpu_native._mappings import enum_int2str
+
+from renderers.device import BuildError, DeviceLostError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _BACKENDS = {"darwin": ["Metal"], "win32": ["Vulkan", "DX12"]}
 
@@ -25,6 +30,16 @@ _BACKENDS = {"darwin": ["Metal"], "win32": ["Vulkan", "DX12"]}
 def restrict_instance() -> None:
     """Only the platform's explicit interfaces: an instance that probes EGL takes moderngl's context away."""
     extras.set_instance_extras(backends=_BACKENDS.get(sys.platform, ["Vulkan"]))
+
+
+def shader_module(device: "wgpu.GPUDevice", name: str, code: str) -> Any:
+    """Raises BuildError with the compiler's message."""
+    try:
+        return device.create_shader_module(label=name, code=code)
+    except wgpu.GPUValidationError as error:
+        if "is lost" in str(error):
+            raise
+        raise BuildError(f"{name}: {error}") from error
 
 
 def timestamp_period(device: "wgpu.GPUDevice") -> float:
@@ -67,6 +82,21 @@ def present_mode(context: "wgpu.GPUCanvasContext") -> str:
     obtained = context._wgpu_config.presentMode
     names = ("Fifo", "FifoRelaxed", "Immediate", "Mailbox")
     return next((name.lower() for name in names if getattr(lib, f"WGPUPresentMode_{name}") == obtained), "unknown")
+
+
+def names_loss(call: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: wgpu-py tells of a lost device only in the text of the next validation error."""
+
+    @wraps(call)
+    def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        try:
+            return call(*arguments, **options)
+        except wgpu.GPUError as error:
+            if "is lost" in str(error):
+                raise DeviceLostError("webgpu: the device was lost; open it again") from error
+            raise
+
+    return checked
 
 
 @ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]

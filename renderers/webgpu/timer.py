@@ -23,6 +23,7 @@ class WebGpuTimer:
         self._resolved = device.create_buffer(size=RING_SLOTS * _SLOT_BYTES, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
         read_usage = usage.COPY_DST | usage.MAP_READ
         self._copies = [device.create_buffer(size=_SLOT_BYTES, usage=read_usage) for _ in range(RING_SLOTS)]
+        self._canary = device.create_buffer(size=4, usage=usage.COPY_DST)
         self._reads = [native.MappedRead(copy) for copy in self._copies]
         self.ring = TimerRing(self, ns_per_tick)
 
@@ -51,5 +52,7 @@ class WebGpuTimer:
         return self._reads[slot].ready
 
     def read(self, slot: int, count: int) -> Sequence[int]:
+        # A lost device has unmapped its buffers, and reading them aborts; a write that is refused tells in time.
+        self._device.queue.write_buffer(self._canary, 0, b"\0\0\0\0")
         ticks: list[int] = np.frombuffer(self._reads[slot].read(), np.uint64, count).tolist()
         return ticks

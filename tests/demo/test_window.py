@@ -114,15 +114,15 @@ def test_an_interrupt_closes_the_window_without_a_traceback(interface: str, tmp_
 
 
 def test_an_interface_that_is_missing_leaves_the_other_one_running(tmp_path: Path) -> None:
-    """Key 2 without a Vulkan driver: one line on stderr, and OpenGL draws on."""
+    """Key 2 without a Vulkan driver: panel and title say why, and OpenGL draws on."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from window_session import Session, key\n"
         "session = Session(); session.press(key._2)\n"
-        "assert session.app._interface == 'opengl'\n"
-        "before = session.app._frames; session.steps(5)\n"
-        "assert session.app._frames == before + 5\n"
-        "assert 'no adapter found' in session.app._title()\n"
+        "assert session.app.stage.interface == 'opengl'\n"
+        "before = session.app.frames; session.steps(5)\n"
+        "assert session.app.frames == before + 5\n"
+        "assert 'no adapter found' in session.app.title()\n"
         "session.app.close()\n"
     )
     hidden = {"VK_DRIVER_FILES": "/nowhere.json", "VK_ICD_FILENAMES": "/nowhere.json"}
@@ -135,5 +135,4 @@ def test_an_interface_that_is_missing_leaves_the_other_one_running(tmp_path: Pat
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("interface-tax: webgpu: no adapter found")
-    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr == ""

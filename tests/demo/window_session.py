@@ -51,7 +51,8 @@ class Session:
         self.window = DemoWindow(SIZE_PX, "session")
         self.app = App(settings(), self.window)
         self.pyglet_window: Any = self.window._window
-        self.app.show("opengl")
+        self.app.open()
+        self.press(key.O)  # without the panel, the screen is the picture
         self.steps(10)
 
     def press(self, symbol: int) -> None:
@@ -65,7 +66,7 @@ class Session:
 
     def photograph(self) -> Photo:
         """RGB of the window as the X server shows it, (height, width, 3)."""
-        self.app._device.finish()
+        self.app.stage.device.finish()
         display = self.pyglet_window._x_display
         xlib.XSync(display, 0)
         width, height = self.window.size_px
@@ -78,7 +79,7 @@ class Session:
         return rows[:, :, 2::-1].copy()
 
     def offscreen(self) -> Photo:
-        return self.app.work.image()[:, :, :3]
+        return self.app.stage.work.image()[:, :, :3]
 
 
 def _address(structure: ctypes.Structure, field: str) -> int:
@@ -100,13 +101,13 @@ def main() -> None:
     result["opengl_screen_against_offscreen"] = differing(first, session.offscreen())
     session.press(key._2)
     second = session.photograph()
-    result["interface"] = session.app._interface
+    result["interface"] = session.app.stage.interface
     result["webgpu_screen_against_opengl_screen"] = differing(second, first)
     result["webgpu_screen_against_offscreen"] = differing(second, session.offscreen())
     for how in ("eager", "batched", "fused"):
         session.press(key.F)
         result[f"{how}_screen"] = differing(session.photograph(), first)
-        assert session.app._how == how
+        assert session.app.stage.how == how
     session.pyglet_window.set_size(500, 300)
     session.steps(8)
     resized = session.photograph()
@@ -118,7 +119,7 @@ def main() -> None:
         session.press((key._2, key._1)[round_ % 2])
     result["after_twenty_switches"] = differing(session.photograph(), resized)
     session.press(key.V)
-    result["title"] = session.app._title()
+    result["title"] = session.app.title()
     session.press(key.ESCAPE)
     result["running"] = session.app.running
     session.app.close()
