@@ -3,7 +3,7 @@
 Colours mean one thing everywhere: CPU orange, GPU blue, waiting grey, overlay violet, budget red.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,30 @@ _CPU, _GPU, _WAIT = (1.00, 0.64, 0.22, 1.0), (0.30, 0.68, 1.00, 1.0), (0.44, 0.4
 _OVERLAY, _BUDGET, _GOOD = (0.68, 0.52, 0.95, 1.0), (1.00, 0.33, 0.36, 1.0), (0.45, 0.86, 0.55, 1.0)
 _TEXT, _DIM, _CALM = (0.93, 0.94, 0.97, 1.0), (0.60, 0.64, 0.72, 1.0), (0.96, 0.82, 0.50, 1.0)
 _CHOSEN = (0.26, 0.40, 0.66, 1.0)
-_PLOT = implot.Flags_.no_mouse_text | implot.Flags_.no_menus | implot.Flags_.no_box_select | implot.Flags_.no_title
-_AXIS = implot.AxisFlags_.no_menus | implot.AxisFlags_.no_highlight
+# Plain integers: combining enum flags anew every frame costs as much as a plot.
+_PLOT = int(implot.Flags_.no_mouse_text | implot.Flags_.no_menus | implot.Flags_.no_box_select | implot.Flags_.no_title)
+_PLOT_WITHOUT_LEGEND = _PLOT | int(implot.Flags_.no_legend)
+_AXIS = int(implot.AxisFlags_.no_menus | implot.AxisFlags_.no_highlight)
+_AXIS_OF_FRAMES = _AXIS | int(
+    implot.AxisFlags_.no_tick_labels | implot.AxisFlags_.no_tick_marks | implot.AxisFlags_.no_grid_lines
+)
+_AXIS_OF_COUNTS = _AXIS | int(implot.AxisFlags_.no_decorations | implot.AxisFlags_.auto_fit)
+_AXIS_OF_TIMES = _AXIS | int(implot.AxisFlags_.no_grid_lines)
+_LEGEND = int(implot.LegendFlags_.outside | implot.LegendFlags_.horizontal)  # inside it would cover a spike
+_HORIZONTAL, _UNLISTED = int(implot.InfLinesFlags_.horizontal), int(implot.ItemFlags_.no_legend)
+_ALWAYS, _ALWAYS_PLOT = int(imgui.Cond_.always), int(implot.Cond_.always)
+_FIXED = int(imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_saved_settings)
+_GROWING = _FIXED | int(imgui.WindowFlags_.always_auto_resize)
+_LOGARITHMIC = int(imgui.SliderFlags_.logarithmic | imgui.SliderFlags_.always_clamp)
 _LADDER_MS = (20.0, 25.0, 40.0, 60.0, 100.0, 200.0, 400.0, 800.0, 1600.0)
 _BUDGET_AT = np.array([BUDGET_MS])
+
+
+def _packed(rgba: tuple[float, float, float, float]) -> int:
+    """As ImGui's draw lists take a colour."""
+    red, green, blue, alpha = (round(255.0 * channel) for channel in rgba)
+    return alpha << 24 | blue << 16 | green << 8 | red
+
 
 DEFINITIONS = {
     "Frame": "End of present to end of present. Percentiles are nearest rank, of the frames in sight.",
@@ -66,30 +86,25 @@ class Shown:
 def draw(shown: Shown, wanted: Wanted, do: Callable[[Action], None]) -> None:
     """Both panels, and the help where it is wanted. ``do``: what a button asks for."""
     width, height = imgui.get_io().display_size
-    if _begin("panel", (max(0.0, width - WIDTH - 12.0), 12.0), (min(WIDTH, width), max(60.0, height - 24.0))):
+    imgui.set_next_window_pos((max(0.0, width - WIDTH - 12.0), 12.0), _ALWAYS)
+    imgui.set_next_window_size((min(WIDTH, width), max(60.0, height - 24.0)), _ALWAYS)
+    if imgui.begin("panel", None, _FIXED)[0]:
         _switches(shown, wanted, do)
         _verdict(shown)
         _numbers(shown.summary)
         plots = max(150.0, height - _FIXED_HEIGHT)  # what all else leaves free
-        _frame_plot(shown.history, 0.62 * plots)
+        top = axis_top_ms(shown.history.frame)
+        _frame_plot(shown.history, top, 0.62 * plots)
         _timeline([record for record, _ in list(shown.history.records)[-3:]], shown.summary)
-        _histogram(shown.history, 0.38 * plots)
+        _histogram(shown.history, top, 0.38 * plots)
         _controls(shown, wanted, do)
     imgui.end()
     if width > WIDTH + LEFT_WIDTH + 36.0:
         _facts(shown, height)
+    if shown.message:
+        _message(shown.message, width)
     if wanted.help:
         _help(shown, width, height)
-
-
-def _begin(name: str, position: tuple[float, float], size: tuple[float, float] | None) -> bool:
-    imgui.set_next_window_pos(position, imgui.Cond_.always)
-    if size is not None:
-        imgui.set_next_window_size(size, imgui.Cond_.always)
-    flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_saved_settings
-    auto = imgui.WindowFlags_.always_auto_resize if size is None else 0
-    visible: bool = imgui.begin(name, None, int(flags | auto | imgui.WindowFlags_.no_focus_on_appearing))[0]
-    return visible
 
 
 def _switches(shown: Shown, wanted: Wanted, do: Callable[[Action], None]) -> None:
@@ -113,7 +128,7 @@ def _switches(shown: Shown, wanted: Wanted, do: Callable[[Action], None]) -> Non
 def _verdict(shown: Shown) -> None:
     imgui.push_text_wrap_pos(0.0)
     start = imgui.get_cursor_pos_y()
-    imgui.text_colored(_TEXT, shown.message or shown.verdict)
+    imgui.text_colored(_TEXT, shown.verdict)
     imgui.set_cursor_pos_y(max(imgui.get_cursor_pos_y(), start + 2.0 * imgui.get_text_line_height_with_spacing()))
     imgui.pop_text_wrap_pos()
 
@@ -172,16 +187,13 @@ def _tail(figure: Stats | None) -> tuple[str, str]:
     return f"p95 {figure.p95:.1f}  p99 {p99}", f"max {figure.max:.1f}"
 
 
-def _frame_plot(history: History, height: float) -> None:
+def _frame_plot(history: History, top: float, height: float) -> None:
     """Newest at the right. The axis ends on a fixed ladder that ignores the odd spike: only a hitch leaves the plot."""
-    top = axis_top_ms(history.frame)
-    if implot.begin_plot("##frames", (-1.0, height), int(_PLOT)):
-        hidden = _AXIS | implot.AxisFlags_.no_tick_labels | implot.AxisFlags_.no_tick_marks
-        implot.setup_axes("", "", int(hidden | implot.AxisFlags_.no_grid_lines), int(_AXIS))
-        implot.setup_axes_limits(1.0 - LENGTH, 0.0, 0.0, top, int(implot.Cond_.always))
+    if implot.begin_plot("##frames", (-1.0, height), _PLOT):
+        implot.setup_axes("", "", _AXIS_OF_FRAMES, _AXIS)
+        implot.setup_axes_limits(1.0 - LENGTH, 0.0, 0.0, top, _ALWAYS_PLOT)
         implot.setup_axis_ticks(implot.ImAxis_.y1, [0.0, top], ["0", f"{top:g} ms"], False)
-        outside = implot.LegendFlags_.outside | implot.LegendFlags_.horizontal  # inside it would cover a spike
-        implot.setup_legend(implot.Location_.north_east, int(outside))
+        implot.setup_legend(implot.Location_.north_east, _LEGEND)
         for name, series, colour, weight in (
             ("frame", history.frame, (0.92, 0.93, 0.95, 0.75), 1.2),
             ("CPU work", history.cpu, _CPU, 2.0),
@@ -189,9 +201,10 @@ def _frame_plot(history: History, height: float) -> None:
         ):
             implot.plot_line(name, history.x, series, _line(colour, weight))
         implot.plot_scatter("rebuilt, skipped", history.x, history.marks, _marker())
-        _budget_line(implot.InfLinesFlags_.horizontal)
+        _budget_line(_HORIZONTAL)
         implot.tag_y(BUDGET_MS, imgui.ImVec4(*_BUDGET), f"{BUDGET_MS:.1f}")
         implot.end_plot()
+    _tip("Red line: the budget. Triangles: frames that were rebuilt or skipped; they are in no statistic.")
 
 
 def axis_top_ms(series: Any) -> float:
@@ -201,69 +214,85 @@ def axis_top_ms(series: Any) -> float:
     return next((rung for rung in _LADDER_MS if reach * 1.1 <= rung), _LADDER_MS[-1])
 
 
-_LANES: tuple[tuple[str, Any], ...] = (
-    ("CPU work", _CPU),
-    ("submit", (0.86, 0.46, 0.12, 1.0)),
-    ("wait", _WAIT),
-    ("present", (0.34, 0.37, 0.44, 1.0)),
-    ("overlay", _OVERLAY),
-    ("GPU", _GPU),
-)
+_LANES: dict[str, int] = {
+    "CPU work": _packed(_CPU),
+    "submit": _packed((0.86, 0.46, 0.12, 1.0)),
+    "wait": _packed(_WAIT),
+    "present": _packed((0.34, 0.37, 0.44, 1.0)),
+    "overlay": _packed(_OVERLAY),
+    "GPU": _packed(_GPU),
+}
+_LANE_NAMES, _LANE_COLOURS = list(_LANES), list(_LANES.values())
 _LANE_HEIGHT, _LANE_LABEL = 14.0, 62.0
+_FAINT, _SEPARATOR, _NOTE = _packed((1.0, 1.0, 1.0, 0.04)), _packed((1.0, 1.0, 1.0, 0.25)), _packed(_DIM)
+_LEAST_SPAN_MS = 0.03  # shorter spans would be thinner than a line, and painting them costs more than they last
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A span in a lane of the timeline, in ms from the first frame's begin."""
+
+    lane: int
+    begin_ms: float
+    end_ms: float
+    text: str
 
 
 def _timeline(records: Sequence[FrameRecord], summary: Summary) -> None:
     """The last three frames, lane by lane. GPU bars keep order and length, and begin where the frame's work does."""
     imgui.text_colored(_DIM, "Last three frames")
     origin, width = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
+    left, right, bottom = origin.x + _LANE_LABEL, origin.x + width, origin.y + _LANE_HEIGHT * len(_LANES)
     imgui.dummy((width, _LANE_HEIGHT * len(_LANES) + 2.0))
+    hovered, mouse = imgui.is_item_hovered(), imgui.get_mouse_pos()
     paint = imgui.get_window_draw_list()
-    for lane, (name, _) in enumerate(_LANES):
+    for lane, name in enumerate(_LANE_NAMES):
         y = origin.y + lane * _LANE_HEIGHT
-        paint.add_text((origin.x, y - 1.0), _colour(_DIM), name)
-        paint.add_rect_filled(
-            (origin.x + _LANE_LABEL, y + 1.0),
-            (origin.x + width, y + _LANE_HEIGHT - 1.0),
-            _colour((1.0, 1.0, 1.0, 0.04)),
-        )
+        paint.add_text((origin.x, y - 1.0), _NOTE, name)
+        paint.add_rect_filled((left, y + 1.0), (right, y + _LANE_HEIGHT - 1.0), _FAINT)
     if not any((summary.passes_p50 or {}).values()):
-        y = origin.y + (len(_LANES) - 1) * _LANE_HEIGHT - 1.0
-        paint.add_text((origin.x + _LANE_LABEL + 4.0, y), _colour(_DIM), "n/a: no pass has a timer that is trusted")
+        y = bottom - _LANE_HEIGHT - 1.0
+        paint.add_text((left + 4.0, y), _NOTE, "n/a: no pass has a timer that is trusted")
     if not records:
         return
-    begin = records[0].begin_ns
-    scale = (width - _LANE_LABEL) / max(1, records[-1].end_ns - begin)
-
-    def bar(lane: int, from_ns: float, to_ns: float, text: str) -> None:
-        left = origin.x + _LANE_LABEL + (from_ns - begin) * scale
-        right = max(left + 1.0, origin.x + _LANE_LABEL + (to_ns - begin) * scale)
-        top = origin.y + lane * _LANE_HEIGHT
-        corner = (min(right, origin.x + width), top + _LANE_HEIGHT - 1.0)
-        paint.add_rect_filled((left, top + 1.0), corner, _colour(_LANES[lane][1]), 2.0)
-        if imgui.is_mouse_hovering_rect((left, top), corner):
-            imgui.set_tooltip(text)
-
+    scale = (width - _LANE_LABEL) / max(1e-6, (records[-1].end_ns - records[0].begin_ns) / 1e6)
     for record in records:
-        x = origin.x + _LANE_LABEL + (record.begin_ns - begin) * scale
-        paint.add_line((x, origin.y), (x, origin.y + _LANE_HEIGHT * len(_LANES)), _colour((1.0, 1.0, 1.0, 0.25)))
+        x = left + (record.begin_ns - records[0].begin_ns) / 1e6 * scale
+        paint.add_line((x, origin.y), (x, bottom), _SEPARATOR)
+    for bar in bars(records, summary):
+        top = origin.y + bar.lane * _LANE_HEIGHT
+        low = (left + bar.begin_ms * scale, top + 1.0)
+        high = (min(max(left + bar.end_ms * scale, low[0] + 1.0), right), top + _LANE_HEIGHT - 1.0)
+        paint.add_rect_filled(low, high, _LANE_COLOURS[bar.lane], 2.0)
+        if hovered and low[0] <= mouse.x <= high[0] and low[1] <= mouse.y <= high[1]:
+            imgui.set_tooltip(bar.text)
+
+
+def bars(records: Sequence[FrameRecord], summary: Summary) -> Iterator[Bar]:
+    """Every span of ``records`` that is long enough to be seen, and the passes whose timer is believed."""
+    origin_ns = records[0].begin_ns
+    for record in records:
         for span in record.spans:
-            bar(_lane(span), span.begin_ns, span.end_ns, f"{span.label}: {(span.end_ns - span.begin_ns) / 1e6:.2f} ms")
-        _gpu_bars(record, summary, bar)
+            length_ms = (span.end_ns - span.begin_ns) / 1e6
+            if length_ms >= _LEAST_SPAN_MS:
+                begin_ms = (span.begin_ns - origin_ns) / 1e6
+                yield Bar(_lane(span), begin_ms, begin_ms + length_ms, f"{span.label}: {length_ms:.2f} ms")
+        yield from _gpu_bars(record, summary, origin_ns)
 
 
-def _gpu_bars(record: FrameRecord, summary: Summary, bar: Callable[[int, float, float, str], None]) -> None:
-    """Only passes whose timer is believed."""
+def _gpu_bars(record: FrameRecord, summary: Summary, origin_ns: int) -> Iterator[Bar]:
     if record.gpu is None or not record.gpu.spans:
         return
     believed = summary.passes_p50 or {}
-    first = next((span.begin_ns for span in record.spans if span.kind in WORK), record.begin_ns)
-    start = record.gpu.spans[0].begin_ns
+    first_ns = next((span.begin_ns for span in record.spans if span.kind in WORK), record.begin_ns)
+    shift_ns = first_ns - origin_ns - record.gpu.spans[0].begin_ns
     frame_ms = None if summary.frame is None else summary.frame.p50
     for span in record.gpu.spans:
         if believed.get(span.label) is not None:
-            length_ms = (span.end_ns - span.begin_ns) / 1e6
-            text = f"{span.label}: {length_ms:.2f} ms, {share_text(length_ms, frame_ms)} of a median frame"
-            bar(len(_LANES) - 1, first + span.begin_ns - start, first + span.end_ns - start, text)
+            begin_ms, end_ms = (span.begin_ns + shift_ns) / 1e6, (span.end_ns + shift_ns) / 1e6
+            share = share_text(end_ms - begin_ms, frame_ms)
+            text = f"{span.label}: {end_ms - begin_ms:.2f} ms, {share} of a median frame"
+            yield Bar(len(_LANES) - 1, begin_ms, end_ms, text)
 
 
 def _lane(span: CpuSpan) -> int:
@@ -272,12 +301,10 @@ def _lane(span: CpuSpan) -> int:
     return {"submit": 1, "overlay": 4}.get(span.kind, 0)
 
 
-def _histogram(history: History, height: float) -> None:
-    top = axis_top_ms(history.frame)
-    if implot.begin_plot("##histogram", (-1.0, height), int(_PLOT | implot.Flags_.no_legend)):
-        hidden = _AXIS | implot.AxisFlags_.no_decorations | implot.AxisFlags_.auto_fit
-        implot.setup_axes("", "", int(_AXIS | implot.AxisFlags_.no_grid_lines), int(hidden))
-        implot.setup_axis_limits(implot.ImAxis_.x1, 0.0, top, int(implot.Cond_.always))
+def _histogram(history: History, top: float, height: float) -> None:
+    if implot.begin_plot("##histogram", (-1.0, height), _PLOT_WITHOUT_LEGEND):
+        implot.setup_axes("", "", _AXIS_OF_TIMES, _AXIS_OF_COUNTS)
+        implot.setup_axis_limits(implot.ImAxis_.x1, 0.0, top, _ALWAYS_PLOT)
         labels = ["0", f"{BUDGET_MS:.1f}", f"{top:g} ms"]
         implot.setup_axis_ticks(implot.ImAxis_.x1, [0.0, BUDGET_MS, top], labels, False)
         for name, series, colour in (
@@ -296,9 +323,8 @@ def _histogram(history: History, height: float) -> None:
 
 def _controls(shown: Shown, wanted: Wanted, do: Callable[[Action], None]) -> None:
     imgui.push_item_width(imgui.get_content_region_avail().x - 76.0)
-    logarithmic = int(imgui.SliderFlags_.logarithmic | imgui.SliderFlags_.always_clamp)
-    _, wanted.objects = imgui.slider_int("objects", wanted.objects, 1, MAX_OBJECTS_SHOWN, "%d", logarithmic)
-    _, wanted.elements = imgui.slider_int("elements", wanted.elements, 1, MAX_ELEMENTS_SHOWN, "%d", logarithmic)
+    _, wanted.objects = imgui.slider_int("objects", wanted.objects, 1, MAX_OBJECTS_SHOWN, "%d", _LOGARITHMIC)
+    _, wanted.elements = imgui.slider_int("elements", wanted.elements, 1, MAX_ELEMENTS_SHOWN, "%d", _LOGARITHMIC)
     imgui.pop_item_width()
     _, wanted.vsync = imgui.checkbox("vsync", wanted.vsync)
     _tip(f"Present mode obtained: {shown.present_mode}. Key {shown.shortcuts[Action.VSYNC]}")
@@ -336,10 +362,9 @@ def _button(text: str, action: Action, shown: Shown, do: Callable[[Action], None
 
 def _facts(shown: Shown, height: float) -> None:
     """Bottom left: passes, the last switch, and what all this runs on."""
-    imgui.set_next_window_pos((12.0, height - 12.0), imgui.Cond_.always, (0.0, 1.0))
-    imgui.set_next_window_size((LEFT_WIDTH, 0.0), imgui.Cond_.always)
-    flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_move | imgui.WindowFlags_.always_auto_resize
-    imgui.begin("facts", None, int(flags | imgui.WindowFlags_.no_saved_settings))
+    imgui.set_next_window_pos((12.0, height - 12.0), _ALWAYS, (0.0, 1.0))
+    imgui.set_next_window_size((LEFT_WIDTH, 0.0), _ALWAYS)
+    imgui.begin("facts", None, _GROWING)
     _pass_table(shown)
     if shown.forecast is not None:
         imgui.push_text_wrap_pos(0.0)
@@ -359,6 +384,17 @@ def _facts(shown: Shown, height: float) -> None:
         imgui.text_colored(
             _CALM, "Software adapter: the GPU is these CPU cores. It shows what describing costs, not hardware."
         )
+    imgui.pop_text_wrap_pos()
+    imgui.end()
+
+
+def _message(text: str, width: float) -> None:
+    """Top left: what was saved, what is lost, a compiler's words."""
+    imgui.set_next_window_pos((12.0, 12.0), _ALWAYS)
+    imgui.set_next_window_size((min(width - 24.0, 1.2 * LEFT_WIDTH), 0.0), _ALWAYS)
+    imgui.begin("message", None, _GROWING)
+    imgui.push_text_wrap_pos(0.0)
+    imgui.text_colored(_CALM, text)
     imgui.pop_text_wrap_pos()
     imgui.end()
 
@@ -400,9 +436,8 @@ def bytes_text(count: int) -> str:
 
 
 def _help(shown: Shown, width: float, height: float) -> None:
-    imgui.set_next_window_pos((width / 2.0, height / 2.0), imgui.Cond_.always, (0.5, 0.5))
-    flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_move | imgui.WindowFlags_.always_auto_resize
-    imgui.begin("keys", None, int(flags | imgui.WindowFlags_.no_saved_settings))
+    imgui.set_next_window_pos((width / 2.0, height / 2.0), _ALWAYS, (0.5, 0.5))
+    imgui.begin("keys", None, _GROWING)
     if imgui.begin_table("list", 2, int(imgui.TableFlags_.sizing_fixed_fit)):
         for action, key in shown.shortcuts.items():
             imgui.table_next_column()
@@ -434,9 +469,7 @@ def _tip(text: str) -> None:
 
 
 def _budget_line(flags: int) -> None:
-    spec = implot.Spec(
-        line_color=imgui.ImVec4(*_BUDGET), line_weight=1.5, flags=int(flags | implot.ItemFlags_.no_legend)
-    )
+    spec = implot.Spec(line_color=imgui.ImVec4(*_BUDGET), line_weight=1.5, flags=flags | _UNLISTED)
     implot.plot_inf_lines("##budget", _BUDGET_AT, spec)
 
 
@@ -446,11 +479,4 @@ def _line(colour: Any, weight: float) -> Any:
 
 def _marker() -> Any:
     calm = imgui.ImVec4(*_CALM)
-    return implot.Spec(
-        line_color=calm, fill_color=calm, marker=implot.Marker_.up, marker_size=4.0, marker_fill_color=calm
-    )
-
-
-def _colour(rgba: Any) -> int:
-    packed: int = imgui.get_color_u32(imgui.ImVec4(*rgba))
-    return packed
+    return implot.Spec(marker=implot.Marker_.up, marker_size=4.0, marker_fill_color=calm, flags=_UNLISTED)

@@ -41,6 +41,16 @@ def webgpu(opened: dict[Interface, Device]) -> Iterator[Device]:
     yield from _clean(_open("webgpu", opened), "webgpu")
 
 
+@pytest.fixture(scope="session")
+def display() -> str:
+    """The X server that pytest-xvfb starts. Without one the test is skipped, or fails where devices are required."""
+    name = os.environ.get("DISPLAY")
+    if name is None:
+        message = "no X server: install xvfb (Debian, Ubuntu: apt install xvfb)"
+        pytest.fail(message) if _REQUIRED else pytest.skip(message)
+    return str(name)
+
+
 def _open(interface: Interface, opened: dict[Interface, Device]) -> Device:
     if interface not in opened:
         try:
