@@ -7,7 +7,6 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -72,8 +71,8 @@ def pacing_ms(interface: Interface, frames: int) -> tuple[float, float]:
     return percentile_ms(times, 5.0), percentile_ms(times, 95.0)
 
 
-def first_frame_s(interface: Interface) -> float:
-    """From starting the process to its end after one presented frame, median of three, s."""
+def first_frame_s(interface: Interface, repeats: int) -> float:
+    """From starting the process to its end after one presented frame, median of ``repeats``, s."""
 
     def once() -> float:
         begin = time.perf_counter()
@@ -84,7 +83,7 @@ def first_frame_s(interface: Interface) -> float:
         )
         return time.perf_counter() - begin
 
-    return sorted(once() for _ in range(3))[1]
+    return percentile_ms([once() for _ in range(repeats)], 50.0)
 
 
 def switch_ms(rounds: int) -> float:
@@ -101,19 +100,17 @@ def switch_ms(rounds: int) -> float:
     return percentile_ms(times[4:], 50.0)
 
 
-def report(name: str, measure: Callable[[], str]) -> None:
-    print(f"{name:34} {measure()}", flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--toy", action="store_true", help="a few frames, to see that it runs")
-    frames = 40 if parser.parse_args().toy else 400
+    toy = parser.parse_args().toy
+    frames = 40 if toy else 400
     for each in INTERFACES:
-        report(f"{each}: overlay, thread time p50", lambda each=each: f"{overlay_ms(each, frames):.2f} ms")  # type: ignore[misc]
-        report(f"{each}: pacing p5 to p95", lambda each=each: "{:.2f} to {:.2f} ms".format(*pacing_ms(each, frames)))  # type: ignore[misc]
-        report(f"{each}: first frame, process in all", lambda each=each: f"{first_frame_s(each):.2f} s")  # type: ignore[misc]
-    report("switch, warm, p50", lambda: f"{switch_ms(2 if frames == 40 else 40):.1f} ms")
+        print(f"{each}: overlay, thread time p50: {overlay_ms(each, frames):.2f} ms", flush=True)
+        p5, p95 = pacing_ms(each, frames)
+        print(f"{each}: pacing p5 to p95: {p5:.2f} to {p95:.2f} ms", flush=True)
+        print(f"{each}: first frame, whole process: {first_frame_s(each, 1 if toy else 5):.2f} s", flush=True)
+    print(f"switch, warm, p50: {switch_ms(2 if toy else 40):.1f} ms")
 
 
 if __name__ == "__main__":
