@@ -10,6 +10,7 @@ from demo import overlay
 from demo.budget import FrameRecord, missed_rule
 from demo.history import History, Summary
 from demo.loop import Pacer, run_frame
+from demo.probe import Probe
 from demo.report import WindowRun, save_picture, window_json, write_json
 from demo.settings import EXIT_DONE, InputError, Settings
 from demo.stage import Stage
@@ -22,16 +23,17 @@ from renderers.device import AllocationError, BuildError, DeviceLostError, Inter
 
 _REBUILD_AFTER_S = 0.15  # since the last change of a slider
 _TITLE_EVERY = 15  # frames: a caption costs as much as a small frame's encoding
+_LOOK_AHEAD = 20  # frames after which what may be wanted next is prepared
 _SETTLED = 60  # frames behind a switch before it is compared
 _UNSYNCED_HZ = 60.0
 _REFUSALS = (UnavailableError, BuildError, LimitError, AllocationError)
 _OTHER: dict[Interface, Interface] = {"opengl": "webgpu", "webgpu": "opengl"}
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, probes: dict[Interface, Probe]) -> int:
     """Open the window, draw until it is closed or ``settings.frames`` frames were presented."""
     window = DemoWindow(settings.size_px, "interface-tax")
-    app = App(settings, window)
+    app = App(settings, window, probes)
     try:
         app.open()
         while app.running:
@@ -65,7 +67,7 @@ class PausableTime:
 class App:
     """Camera, time and settings survive every switch; statistics never mix two settings."""
 
-    def __init__(self, settings: Settings, window: DemoWindow) -> None:
+    def __init__(self, settings: Settings, window: DemoWindow, probes: dict[Interface, Probe]) -> None:
         self._settings, self._window = settings, window
         self.wanted = Wanted(
             settings.interfaces[0],
@@ -75,7 +77,7 @@ class App:
             settings.frames_in_flight,
         )
         self._made = Wanted(**{name: getattr(self.wanted, name) for name in Wanted.__slots__})
-        self.stage = Stage(settings, window)
+        self.stage = Stage(settings, window, probes)
         self.ui = Ui()
         self.history = History()
         self.forecast: Forecast | None = None
@@ -228,6 +230,8 @@ class App:
             self.history.add(record, (record.end_ns - self._last_end_ns) / 1e6, self.stage.trust)
         self._last_end_ns = record.end_ns
         self.frames += 1
+        if self.frames == _LOOK_AHEAD:
+            self.stage.look_ahead()
         summary = self.history.refresh(self.stage.trust, self._synced_hz)
         if self._before is not None and summary.frame is not None and summary.frame.n >= _SETTLED:
             self.forecast = forecast(self._before, summary, self.stage.device.info.is_software)

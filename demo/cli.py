@@ -65,9 +65,16 @@ def _dispatch(arguments: list[str]) -> int:
         from demo.headless import bench
 
         return bench(settings)
-    from demo.app import run
+    from demo.probe import Probe
 
-    return run(settings)
+    probes = {settings.interfaces[0]: Probe(settings.interfaces[0], settings.adapter)}
+    try:
+        from demo.app import run  # loads for most of a second, which the probe uses
+
+        return run(settings, probes)
+    finally:
+        for probe in probes.values():
+            probe.stop()
 
 
 class _Parser(argparse.ArgumentParser):

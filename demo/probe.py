@@ -1,8 +1,10 @@
 """Open an interface in a child process first: a driver that aborts kills the child, not the run.
 
-The child also judges the GPU timer offscreen, where its frames disturb nobody. Used by headless, app and cli.
+When told to, the child also judges the GPU timer offscreen, where its frames disturb nobody. Used by headless, stage
+and cli.
 """
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -33,15 +35,15 @@ class Found:
 class Probe:
     """A child that opens ``interface``; started at once, so that probes overlap with each other and with start-up."""
 
-    def __init__(self, interface: Interface, adapter: str | None, judge: bool = False) -> None:
+    def __init__(self, interface: Interface, adapter: str | None) -> None:
         self._interface = interface
         # Files, not pipes: the parent asks for the answer when it likes, and nobody blocks on a full pipe.
         self._folder = tempfile.TemporaryDirectory(prefix="interface-tax-")
         self._output, self._errors = (Path(self._folder.name) / name for name in ("output", "errors"))
-        task = json.dumps({"interface": interface, "adapter": adapter, "judge": judge})
+        task = json.dumps({"interface": interface, "adapter": adapter})
         command = [sys.executable, "-m", "demo.probe", task]
         with self._output.open("w") as output, self._errors.open("w") as errors:
-            self._child = subprocess.Popen(command, stdout=output, stderr=errors)
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=errors)
 
     def found(self) -> Found:
         """Wait until the child has opened the interface. Raises UnavailableError: its own reason, or how it died."""
@@ -60,8 +62,14 @@ class Probe:
             raise UnavailableError(self._interface, answer["what"], answer["next_step"])
         return Found(self._interface, **answer)
 
+    def judge(self) -> None:
+        """Let the child find out about the GPU timer; it takes a second or two of a core."""
+        if self._child.stdin is not None and not self._child.stdin.closed:
+            with contextlib.suppress(OSError):  # it has ended already, which ``trust`` will tell
+                self._child.stdin.close()
+
     def trust(self) -> dict[PassKind, Trust] | None:
-        """What the child found out about the GPU timer; None while it is still at it. Never blocks."""
+        """What the child found out about the GPU timer; None while it is not told to or still at it. Never blocks."""
         lines = _lines(self._output)
         if len(lines) > 1:
             return {kind: Trust(**verdict) for kind, verdict in json.loads(lines[1]).items()}
@@ -73,6 +81,7 @@ class Probe:
     def stop(self) -> None:
         """Whatever it is still doing."""
         self._child.kill()
+        self.judge()
         self._child.wait()
         self._folder.cleanup()
 
@@ -90,7 +99,7 @@ def _how(code: int) -> str:
 
 
 def main(task: str) -> None:
-    """Child: a line of JSON about the interface, found or not; then, if asked, one about its timer."""
+    """Child: a line of JSON about the interface, found or not; once its input ends, one about the GPU timer."""
     asked: dict[str, Any] = json.loads(task)
     options = DeviceOptions(adapter=asked["adapter"])
     try:
@@ -99,8 +108,8 @@ def main(task: str) -> None:
         _say({"what": error.what, "next_step": error.next_step})
         return
     _say({name: getattr(device.info, name) for name in ("title", "adapter", "driver", "is_software")})
-    if asked["judge"]:
-        _say({kind: asdict(verdict) for kind, verdict in judge_device(device).items()})
+    sys.stdin.read()
+    _say({kind: asdict(verdict) for kind, verdict in judge_device(device).items()})
     device.release()
 
 

@@ -24,9 +24,9 @@ _NAMES: dict[Interface, str] = {"opengl": "OpenGL", "webgpu": "wgpu"}
 class Stage:
     """What is on show, within the portable floor's limits, so that the plan is the same on every device."""
 
-    def __init__(self, settings: Settings, window: DemoWindow) -> None:
-        self._settings, self._window = settings, window
-        self._probes = {each: Probe(each, settings.adapter, judge=True) for each in INTERFACES}
+    def __init__(self, settings: Settings, window: DemoWindow, probes: dict[Interface, Probe]) -> None:
+        """``probes``: those started already, while the rest of the program was being loaded."""
+        self._settings, self._window, self._probes = settings, window, probes
         self._devices: dict[Interface, Device] = {}
         self._works: dict[tuple[Interface, How], Executable] = {}
         self._troubles: dict[Interface, str] = {}
@@ -52,7 +52,12 @@ class Stage:
 
     @property
     def trust(self) -> dict[PassKind, Trust]:
-        return self._probes[self.interface].trust() or {"compute": _NOT_JUDGED, "draw": _NOT_JUDGED}
+        return self._probe(self.interface).trust() or {"compute": _NOT_JUDGED, "draw": _NOT_JUDGED}
+
+    def look_ahead(self) -> None:
+        """Once frames are drawn and a core is free: try the other interfaces, and judge the timers of all."""
+        for each in INTERFACES:
+            self._probe(each).judge()
 
     def show(self, interface: Interface, how: How, values: dict[str, Scalar], in_flight: int, vsync: bool) -> None:
         """Switch; opened at its first showing, and warmed up where nobody sees it. The old stays on any error.
@@ -106,10 +111,15 @@ class Stage:
         for device in self._devices.values():
             device.release()
 
+    def _probe(self, interface: Interface) -> Probe:
+        if interface not in self._probes:
+            self._probes[interface] = Probe(interface, self._settings.adapter)
+        return self._probes[interface]
+
     def _opened(self, interface: Interface, in_flight: int, vsync: bool) -> Device:
         if interface not in self._devices:
             try:
-                self._probes[interface].found()
+                self._probe(interface).found()
                 options = DeviceOptions(in_flight, vsync, adapter=self._settings.adapter)
                 self._devices[interface] = open_device(interface, self._window, options)
             except UnavailableError:

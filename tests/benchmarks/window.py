@@ -39,7 +39,7 @@ def settings(interface: Interface, objects: int) -> Settings:
 
 
 def opened(interface: Interface, objects: int) -> App:
-    app = App(settings(interface, objects), DemoWindow((1280, 720), "benchmark"))
+    app = App(settings(interface, objects), DemoWindow((1280, 720), "benchmark"), {})
     app.open()
     return app
 

@@ -49,7 +49,7 @@ class Session:
 
     def __init__(self) -> None:
         self.window = DemoWindow(SIZE_PX, "session")
-        self.app = App(settings(), self.window)
+        self.app = App(settings(), self.window, {})
         self.pyglet_window: Any = self.window._window
         self.app.open()
         self.press(key.O)  # without the panel, the screen is the picture
