@@ -40,6 +40,7 @@ class Probe:
         # Files, not pipes: the parent asks for the answer when it likes, and nobody blocks on a full pipe.
         self._folder = tempfile.TemporaryDirectory(prefix="interface-tax-")
         self._output, self._errors = (Path(self._folder.name) / name for name in ("output", "errors"))
+        self._verdicts: dict[PassKind, Trust] | None = None
         task = json.dumps({"interface": interface, "adapter": adapter})
         command = [sys.executable, "-m", "demo.probe", task]
         with self._output.open("w") as output, self._errors.open("w") as errors:
@@ -70,13 +71,9 @@ class Probe:
 
     def trust(self) -> dict[PassKind, Trust] | None:
         """What the child found out about the GPU timer; None while it is not told to or still at it. Never blocks."""
-        lines = _lines(self._output)
-        if len(lines) > 1:
-            return {kind: Trust(**verdict) for kind, verdict in json.loads(lines[1]).items()}
-        if self._child.poll() is None:
-            return None
-        verdict = Trust(False, f"judging it ended a child process with {_how(self._child.returncode)}")
-        return {"compute": verdict, "draw": verdict}
+        if self._verdicts is None and self._child.poll() is not None:
+            self._verdicts = self._read_verdicts()
+        return self._verdicts
 
     def stop(self) -> None:
         """Whatever it is still doing."""
@@ -85,13 +82,24 @@ class Probe:
         self._child.wait()
         self._folder.cleanup()
 
+    def _read_verdicts(self) -> dict[PassKind, Trust]:
+        lines = _lines(self._output)
+        if len(lines) > 1:
+            return {kind: Trust(**verdict) for kind, verdict in json.loads(lines[1]).items()}
+        unknown = Trust(False, f"judging it ended a child process with {_how(self._child.returncode)}")
+        return {"compute": unknown, "draw": unknown}
+
     def _died(self, what: str) -> UnavailableError:
         return UnavailableError(self._interface, what, "update this driver, or name the other interface")
 
 
 def _lines(file: Path) -> list[str]:
-    """Complete lines so far."""
-    return [line for line in file.read_text(errors="replace").splitlines(keepends=True) if line.endswith("\n")]
+    """Complete lines so far; none where somebody tidied the temporary folder away."""
+    try:
+        text = file.read_text(errors="replace")
+    except OSError:
+        return []
+    return [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _how(code: int) -> str:
