@@ -37,7 +37,7 @@ def run(settings: Settings) -> int:
         while app.running:
             app.step()
         if settings.screenshot is not None:
-            save_picture(app.stage.work.image(), settings.screenshot)
+            app.save_screenshot(settings.screenshot)
     finally:
         app.close()
     return EXIT_DONE
@@ -130,8 +130,13 @@ class App:
     # wishes
 
     def _make_so(self) -> None:
-        """Whatever differs between wanted and made, one thing after the other, only between frames."""
+        """Whatever differs between wanted and made, one thing after the other, only between frames.
+
+        A window without pixels keeps its wishes: no image or surface can be made for it.
+        """
         wanted, made = self.wanted, self._made
+        if 0 in self._window.size_px:
+            return
         if wanted.fullscreen != made.fullscreen:
             self._change(lambda: self.stage.set_fullscreen(wanted.fullscreen))
         if (wanted.interface, wanted.how) != (made.interface, made.how):
@@ -297,13 +302,19 @@ class App:
         ]
         return "   ".join(parts)
 
+    def save_screenshot(self, target: Path) -> None:
+        """The scene without the panel. Raises InputError."""
+        if 0 in self._window.size_px:
+            raise InputError(f"--screenshot {target}: a minimised window has no picture; show it first")
+        save_picture(self.stage.work.image(), target)
+
     def _save(self, action: Action) -> None:
         """A file in the working directory, named after interface and time."""
         stem = f"interface-tax-{self.stage.interface}-{time.strftime('%Y%m%d-%H%M%S')}"
         try:
             if action is Action.SCREENSHOT:
                 target = Path(f"{stem}.png")
-                save_picture(self.stage.work.image(), target)
+                self.save_screenshot(target)
             else:
                 target = Path(f"{stem}.json")
                 write_json(window_json(self._window_run()), str(target))

@@ -60,17 +60,18 @@ class Stage:
         Raises UnavailableError, BuildError, LimitError, AllocationError, DeviceLostError.
         """
         device = self._opened(interface, in_flight, vsync)
+        device.resize(self._window.size_px)  # it may have slept since the window was minimised
         if (interface, how) not in self._works:
             work = self.content.compile(device, how)
             work.warm_up(values)
             self._works[interface, how] = work
         self.interface, self.how = interface, how
-        device.resize(self._window.size_px)
         self._window.show(interface)
 
     def rebuild(self, objects: int, elements: int, values: dict[str, Scalar]) -> None:
         """Another number of objects or elements. The old content stays on any error."""
         content = Content(self.content.scene_name, objects, elements, FLOOR)
+        self.device.resize(self._window.size_px)
         work = content.compile(self.device, self.how)
         work.warm_up(values)
         for old in self._works.values():
