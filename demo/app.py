@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from compute.kernel import ComputePass, LimitError, Scalar
@@ -142,7 +141,7 @@ class App:
         if (wanted.interface, wanted.how) != (made.interface, made.how):
             self._change(self._show)
         if wanted.vsync != made.vsync:
-            self._change(lambda: self.stage.device.set_vsync(wanted.vsync))
+            self._change(lambda: self.stage.set_vsync(wanted.vsync))
         if wanted.frames_in_flight != made.frames_in_flight:
             self._change(lambda: self.stage.set_frames_in_flight(wanted.frames_in_flight))
         if wanted.paused != made.paused:
@@ -177,6 +176,9 @@ class App:
         except _REFUSALS as error:
             self.message = str(error)
             self.wanted.interface, self.wanted.how = self.stage.interface, self.stage.how
+        self._begin_anew(before)
+
+    def _begin_anew(self, before: Summary) -> None:
         self._before = before if before.frame is not None else self._before
         self.forecast = None
         self.history.clear()
@@ -191,17 +193,28 @@ class App:
             self.ui.use(self.stage.interface)
 
     def _lose(self, error: DeviceLostError) -> None:
-        """The other interface goes on; asking for the lost one opens it anew."""
-        lost = self.stage.interface
-        self.stage.drop(lost)
-        self.ui.forget(lost)
-        self.wanted.interface = _OTHER[lost]
-        try:
-            self._show()
-        except UnavailableError:
-            self.wanted.interface = lost
-            self._show()
+        """Whatever is left goes on; asking for the lost one opens it anew. Raises ``error`` when nothing is left."""
+        shown, before = self.stage.interface, self.history.summary
+        self._drop(error.interface)
+        self.wanted.how = self.stage.how
+        for interface in (_OTHER[shown], shown) if shown == error.interface else (shown, error.interface):
+            self.wanted.interface = interface
+            try:
+                self._show()
+                break
+            except DeviceLostError as another:
+                self._drop(another.interface)
+            except _REFUSALS:
+                pass
+        else:
+            raise error
+        self._made.interface, self._made.how = self.wanted.interface, self.wanted.how
         self.message = str(error)
+        self._begin_anew(before)
+
+    def _drop(self, interface: Interface) -> None:
+        self.stage.drop(interface)
+        self.ui.forget(interface)
 
     # frames
 
@@ -216,8 +229,7 @@ class App:
             for times in self.stage.device.completed_frames():
                 self.history.join(times, self.stage.trust)
         except DeviceLostError as error:
-            self._change(partial(self._lose, error))
-            self.message = str(error)
+            self._lose(error)
 
     def _account(self, record: FrameRecord) -> None:
         """Frame time is end of present to end of present; a rebuilt or skipped frame is marked and not counted."""
@@ -321,6 +333,8 @@ class App:
             self.message = f"Saved {target}"
         except InputError as error:
             self.message = str(error)
+        except DeviceLostError as error:
+            self._lose(error)
         self._last_end_ns = None  # saving is no frame time
 
     def _window_run(self) -> WindowRun:

@@ -84,6 +84,7 @@ class WebGpuDevice:
             if self._timer is not None and frame.timer_slot is not None:
                 self._timer.start_read(frame.timer_slot)
 
+    @native.names_loss
     def finish(self) -> str:
         native.wait_idle(self._device)
         self._in_flight.clear()
@@ -96,10 +97,12 @@ class WebGpuDevice:
     def _completed(self) -> list[GpuTimes]:
         return [] if self._timer is None else list(self._timer.ring.completed())
 
+    @native.names_loss
     def resize(self, size_px: tuple[int, int]) -> None:
         self._target.resize(size_px)
         self._drawn_by = None
 
+    @native.names_loss
     def set_vsync(self, on: bool) -> str:
         self._vsync = on
         self._target.set_vsync(on)
@@ -109,11 +112,13 @@ class WebGpuDevice:
         self.finish()
         self._frames_in_flight = count
 
+    @native.names_loss
     def suspend(self) -> None:
         """A surface whose native window is replaced under it aborts."""
         self.finish()
         self._target.release()
 
+    @native.names_loss
     def resume(self) -> None:
         if not isinstance(self._window, Offscreen):
             self._target = SurfaceTarget(self._device, self._window, self._vsync)
