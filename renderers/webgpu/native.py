@@ -9,7 +9,8 @@
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -33,11 +34,12 @@ def restrict_instance() -> None:
     extras.set_instance_extras(backends=_BACKENDS.get(sys.platform, ["Vulkan"]))
 
 
-def shader_module(device: "wgpu.GPUDevice", name: str, code: str) -> Any:
-    """Raises BuildError with the compiler's message."""
+@contextmanager
+def building(name: str) -> Iterator[None]:
+    """What does not compile or does not fit its pipeline raises BuildError with the compiler's message."""
     try:
-        return device.create_shader_module(label=name, code=code)
-    except wgpu.GPUValidationError as error:
+        yield
+    except wgpu.GPUError as error:
         if "is lost" in str(error):
             raise
         raise BuildError(f"{name}: {error}") from error
