@@ -104,6 +104,7 @@ class WebGpuDevice:
 
     @native.names_loss
     def set_vsync(self, on: bool) -> str:
+        self._abandon_open_frame()
         self._vsync = on
         self._target.set_vsync(on)
         return self._target.present_mode
@@ -115,6 +116,7 @@ class WebGpuDevice:
     @native.names_loss
     def suspend(self) -> None:
         """A surface whose native window is replaced under it aborts."""
+        self._abandon_open_frame()
         self.finish()
         self._target.release()
 
@@ -132,7 +134,10 @@ class WebGpuDevice:
         self._target.release()
 
     def _abandon_open_frame(self) -> None:
-        """A frame that an error left open: nothing of it was submitted, and its stamps will never arrive."""
+        """A frame that an error left open: nothing of it was submitted, and its stamps will never arrive.
+
+        Submitting it after its surface was configured anew would abort.
+        """
         frame, self._frame = self._frame, None
         if frame is not None and frame.timer_slot is not None and self._timer is not None:
             self._timer.ring.abandon(frame.timer_slot)
