@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from compute.kernel import ComputePass, LimitError, Scalar
@@ -39,7 +38,7 @@ def run(settings: Settings, probes: dict[Interface, Probe]) -> int:
         while app.running:
             app.step()
         if settings.screenshot is not None:
-            save_picture(app.stage.work.image(), settings.screenshot)
+            app.save_screenshot(settings.screenshot)
     finally:
         app.close()
     return EXIT_DONE
@@ -132,14 +131,19 @@ class App:
     # wishes
 
     def _make_so(self) -> None:
-        """Whatever differs between wanted and made, one thing after the other, only between frames."""
+        """Whatever differs between wanted and made, one thing after the other, only between frames.
+
+        A window without pixels keeps its wishes: no image or surface can be made for it.
+        """
         wanted, made = self.wanted, self._made
+        if 0 in self._window.size_px:
+            return
         if wanted.fullscreen != made.fullscreen:
             self._change(lambda: self.stage.set_fullscreen(wanted.fullscreen))
         if (wanted.interface, wanted.how) != (made.interface, made.how):
             self._change(self._show)
         if wanted.vsync != made.vsync:
-            self._change(lambda: self.stage.device.set_vsync(wanted.vsync))
+            self._change(lambda: self.stage.set_vsync(wanted.vsync))
         if wanted.frames_in_flight != made.frames_in_flight:
             self._change(lambda: self.stage.set_frames_in_flight(wanted.frames_in_flight))
         if wanted.paused != made.paused:
@@ -174,6 +178,9 @@ class App:
         except _REFUSALS as error:
             self.message = str(error)
             self.wanted.interface, self.wanted.how = self.stage.interface, self.stage.how
+        self._begin_anew(before)
+
+    def _begin_anew(self, before: Summary) -> None:
         self._before = before if before.frame is not None else self._before
         self.forecast = None
         self.history.clear()
@@ -188,17 +195,28 @@ class App:
             self.ui.use(self.stage.interface)
 
     def _lose(self, error: DeviceLostError) -> None:
-        """The other interface goes on; asking for the lost one opens it anew."""
-        lost = self.stage.interface
-        self.stage.drop(lost)
-        self.ui.forget(lost)
-        self.wanted.interface = _OTHER[lost]
-        try:
-            self._show()
-        except UnavailableError:
-            self.wanted.interface = lost
-            self._show()
+        """Whatever is left goes on; asking for the lost one opens it anew. Raises ``error`` when nothing is left."""
+        shown, before = self.stage.interface, self.history.summary
+        self._drop(error.interface)
+        self.wanted.how = self.stage.how
+        for interface in (_OTHER[shown], shown) if shown == error.interface else (shown, error.interface):
+            self.wanted.interface = interface
+            try:
+                self._show()
+                break
+            except DeviceLostError as another:
+                self._drop(another.interface)
+            except _REFUSALS:
+                pass
+        else:
+            raise error
+        self._made.interface, self._made.how = self.wanted.interface, self.wanted.how
         self.message = str(error)
+        self._begin_anew(before)
+
+    def _drop(self, interface: Interface) -> None:
+        self.stage.drop(interface)
+        self.ui.forget(interface)
 
     # frames
 
@@ -213,8 +231,7 @@ class App:
             for times in self.stage.device.completed_frames():
                 self.history.join(times, self.stage.trust)
         except DeviceLostError as error:
-            self._change(partial(self._lose, error))
-            self.message = str(error)
+            self._lose(error)
 
     def _account(self, record: FrameRecord) -> None:
         """Frame time is end of present to end of present; a rebuilt or skipped frame is marked and not counted."""
@@ -301,19 +318,27 @@ class App:
         ]
         return "   ".join(parts)
 
+    def save_screenshot(self, target: Path) -> None:
+        """The scene without the panel. Raises InputError."""
+        if 0 in self._window.size_px:
+            raise InputError(f"--screenshot {target}: a minimised window has no picture; show it first")
+        save_picture(self.stage.work.image(), target)
+
     def _save(self, action: Action) -> None:
         """A file in the working directory, named after interface and time."""
         stem = f"interface-tax-{self.stage.interface}-{time.strftime('%Y%m%d-%H%M%S')}"
         try:
             if action is Action.SCREENSHOT:
                 target = Path(f"{stem}.png")
-                save_picture(self.stage.work.image(), target)
+                self.save_screenshot(target)
             else:
                 target = Path(f"{stem}.json")
                 write_json(window_json(self._window_run()), str(target))
             self.message = f"Saved {target}"
         except InputError as error:
             self.message = str(error)
+        except DeviceLostError as error:
+            self._lose(error)
         self._last_end_ns = None  # saving is no frame time
 
     def _window_run(self) -> WindowRun:

@@ -20,7 +20,7 @@ from demo.settings import (
     InputError,
     Settings,
 )
-from renderers.device import INTERFACES, AllocationError, Interface, UnavailableError
+from renderers.device import INTERFACES, AllocationError, DeviceLostError, Interface, UnavailableError
 from renderers.scene import MAX_OBJECTS, SCENES
 
 MAX_ELEMENTS = 1 << 30
@@ -52,6 +52,7 @@ _EXITS: dict[type[Exception], int] = {
     CheckError: EXIT_CHECK,
     UnavailableError: EXIT_ENVIRONMENT,
     AllocationError: EXIT_ENVIRONMENT,
+    DeviceLostError: EXIT_ENVIRONMENT,
 }
 
 

@@ -1,5 +1,7 @@
 """Devices and what is compiled on them, opened and rebuilt as wanted. Stands between app and renderers."""
 
+from collections.abc import Callable
+
 from compute.kernel import FLOOR, How, Scalar
 from demo.content import Content
 from demo.probe import Probe
@@ -8,6 +10,7 @@ from demo.window import DemoWindow
 from renderers.device import (
     INTERFACES,
     Device,
+    DeviceLostError,
     DeviceOptions,
     Executable,
     Interface,
@@ -65,17 +68,18 @@ class Stage:
         Raises UnavailableError, BuildError, LimitError, AllocationError, DeviceLostError.
         """
         device = self._opened(interface, in_flight, vsync)
+        device.resize(self._window.size_px)  # it may have slept since the window was minimised
         if (interface, how) not in self._works:
             work = self.content.compile(device, how)
             work.warm_up(values)
             self._works[interface, how] = work
         self.interface, self.how = interface, how
-        device.resize(self._window.size_px)
         self._window.show(interface)
 
     def rebuild(self, objects: int, elements: int, values: dict[str, Scalar]) -> None:
         """Another number of objects or elements. The old content stays on any error."""
         content = Content(self.content.scene_name, objects, elements, FLOOR)
+        self.device.resize(self._window.size_px)
         work = content.compile(self.device, self.how)
         work.warm_up(values)
         for old in self._works.values():
@@ -83,23 +87,25 @@ class Stage:
         self.content, self._works = content, {(self.interface, self.how): work}
 
     def set_frames_in_flight(self, count: int) -> None:
-        for device in self._devices.values():
-            device.set_frames_in_flight(count)
+        self._on_each(lambda device: device.set_frames_in_flight(count))
+
+    def set_vsync(self, on: bool) -> None:
+        """On what is hidden too: the next switch must not bring the old setting back."""
+        self._on_each(lambda device: device.set_vsync(on))
 
     def set_fullscreen(self, on: bool) -> None:
         """Surfaces go before the native windows that they are on."""
-        for device in self._devices.values():
-            device.suspend()
+        self._on_each(lambda device: device.suspend())
         self._window.set_fullscreen(on)
-        for device in self._devices.values():
-            device.resume()
-            device.resize(self._window.size_px)
+        self._on_each(lambda device: device.resume())
+        self._on_each(lambda device: device.resize(self._window.size_px))
 
     def drop(self, interface: Interface) -> None:
         """A lost device and all that was on it; showing the interface opens it anew."""
         for key in [key for key in self._works if key[0] == interface]:
             del self._works[key]
-        self._devices.pop(interface).release()
+        if interface in self._devices:
+            self._devices.pop(interface).release()
         self._troubles[interface] = "lost"
 
     def close(self) -> None:
@@ -115,6 +121,17 @@ class Stage:
         if interface not in self._probes:
             self._probes[interface] = Probe(interface, self._settings.adapter)
         return self._probes[interface]
+
+    def _on_each(self, call: Callable[[Device], object]) -> None:
+        """On every open device; a lost one does not keep the others from it."""
+        lost: DeviceLostError | None = None
+        for device in self._devices.values():
+            try:
+                call(device)
+            except DeviceLostError as error:
+                lost = error
+        if lost is not None:
+            raise lost
 
     def _opened(self, interface: Interface, in_flight: int, vsync: bool) -> Device:
         if interface not in self._devices:

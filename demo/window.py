@@ -4,7 +4,8 @@ import ctypes
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import renderers.opengl  # noqa: F401  sets pyglet's options before pyglet.window reads them
@@ -113,7 +114,8 @@ class DemoWindow:
         if self._view is not None:
             self._view.destroy()
             self._view = None
-        self._window.set_fullscreen(on)
+        with _buffers_freed(self._window.context) if sys.platform == "linux" else nullcontext():
+            self._window.set_fullscreen(on)
         self._window.dispatch_events()
 
     def set_caption(self, text: str) -> None:
@@ -192,6 +194,24 @@ def _cause(error: Exception) -> str:
     if sys.platform == "linux" and name == "NoSuchDisplayException":
         return "no display to open a window on"
     return f"cannot open one ({str(error) or name})"
+
+
+@contextmanager
+def _buffers_freed(context: Any) -> Iterator[None]:
+    """Mesa keeps a destroyed window's buffers, megabytes each, unless the context is current without any in between."""
+    from pyglet.gl import glx
+
+    detach = context.detach
+
+    def detach_then_go_without() -> None:
+        detach()
+        glx.glXMakeContextCurrent(context.x_display, 0, 0, context.glx_context)
+
+    context.detach = detach_then_go_without
+    try:
+        yield
+    finally:
+        del context.detach
 
 
 def _end_calmly_without_display() -> None:

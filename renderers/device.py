@@ -35,6 +35,10 @@ class AllocationError(MemoryError):
 class DeviceLostError(RuntimeError):
     """The device is gone: driver reset, adapter removed. Everything on it is lost; open it again."""
 
+    def __init__(self, interface: "Interface") -> None:
+        super().__init__(f"{interface}: the device was lost; open it again")
+        self.interface = interface
+
 
 class BuildError(ValueError):
     """A shader or kernel does not compile on this device. The message is the compiler's."""

@@ -42,12 +42,13 @@ class ComputePipelines:
             uniform = {"type": "uniform", "min_binding_size": block(kernel.scalars).size}
             entries.append({"binding": len(types), "visibility": wgpu.ShaderStage.COMPUTE, "buffer": uniform})
         layout = self._device.create_bind_group_layout(entries=entries)
-        module = native.shader_module(self._device, kernel.name, kernel.wgsl)
-        pipeline = self._device.create_compute_pipeline(
-            label=kernel.name,
-            layout=self._device.create_pipeline_layout(bind_group_layouts=[layout]),
-            compute={"module": module, "entry_point": "main"},
-        )
+        with native.building(kernel.name):
+            module = self._device.create_shader_module(label=kernel.name, code=kernel.wgsl)
+            pipeline = self._device.create_compute_pipeline(
+                label=kernel.name,
+                layout=self._device.create_pipeline_layout(bind_group_layouts=[layout]),
+                compute={"module": module, "entry_point": "main"},
+            )
         return pipeline, layout
 
 

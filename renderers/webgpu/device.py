@@ -84,6 +84,7 @@ class WebGpuDevice:
             if self._timer is not None and frame.timer_slot is not None:
                 self._timer.start_read(frame.timer_slot)
 
+    @native.names_loss
     def finish(self) -> str:
         native.wait_idle(self._device)
         self._in_flight.clear()
@@ -96,11 +97,14 @@ class WebGpuDevice:
     def _completed(self) -> list[GpuTimes]:
         return [] if self._timer is None else list(self._timer.ring.completed())
 
+    @native.names_loss
     def resize(self, size_px: tuple[int, int]) -> None:
         self._target.resize(size_px)
         self._drawn_by = None
 
+    @native.names_loss
     def set_vsync(self, on: bool) -> str:
+        self._abandon_open_frame()
         self._vsync = on
         self._target.set_vsync(on)
         return self._target.present_mode
@@ -109,11 +113,14 @@ class WebGpuDevice:
         self.finish()
         self._frames_in_flight = count
 
+    @native.names_loss
     def suspend(self) -> None:
         """A surface whose native window is replaced under it aborts."""
+        self._abandon_open_frame()
         self.finish()
         self._target.release()
 
+    @native.names_loss
     def resume(self) -> None:
         if not isinstance(self._window, Offscreen):
             self._target = SurfaceTarget(self._device, self._window, self._vsync)
@@ -127,7 +134,10 @@ class WebGpuDevice:
         self._target.release()
 
     def _abandon_open_frame(self) -> None:
-        """A frame that an error left open: nothing of it was submitted, and its stamps will never arrive."""
+        """A frame that an error left open: nothing of it was submitted, and its stamps will never arrive.
+
+        Submitting it after its surface was configured anew would abort.
+        """
         frame, self._frame = self._frame, None
         if frame is not None and frame.timer_slot is not None and self._timer is not None:
             self._timer.ring.abandon(frame.timer_slot)

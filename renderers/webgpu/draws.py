@@ -36,15 +36,16 @@ class ScenePipelines:
         frame = self._uniform_layout(both, frame_bytes, dynamic=False)
         record = self._uniform_layout(wgpu.ShaderStage.VERTEX, RECORD_BYTES, dynamic=True)
         code = files("assets").joinpath(f"{shader}.wgsl").read_text()
-        module = native.shader_module(self._device, shader, code)
-        pipeline = self._device.create_render_pipeline(
-            label=shader,
-            layout=self._device.create_pipeline_layout(bind_group_layouts=[frame, record]),
-            vertex={"module": module, "entry_point": "vertex_main", "buffers": _VERTEX_BUFFERS},
-            primitive={"topology": "triangle-list", "front_face": "ccw", "cull_mode": "back"},
-            depth_stencil={"format": DEPTH_FORMAT, "depth_write_enabled": True, "depth_compare": "less"},
-            fragment={"module": module, "entry_point": "fragment_main", "targets": [{"format": COLOUR_FORMAT}]},
-        )
+        with native.building(shader):
+            module = self._device.create_shader_module(label=shader, code=code)
+            pipeline = self._device.create_render_pipeline(
+                label=shader,
+                layout=self._device.create_pipeline_layout(bind_group_layouts=[frame, record]),
+                vertex={"module": module, "entry_point": "vertex_main", "buffers": _VERTEX_BUFFERS},
+                primitive={"topology": "triangle-list", "front_face": "ccw", "cull_mode": "back"},
+                depth_stencil={"format": DEPTH_FORMAT, "depth_write_enabled": True, "depth_compare": "less"},
+                fragment={"module": module, "entry_point": "fragment_main", "targets": [{"format": COLOUR_FORMAT}]},
+            )
         return pipeline, frame, record
 
     def _uniform_layout(self, visibility: int, size: int, dynamic: bool) -> Any:

@@ -165,6 +165,8 @@ def _buffer(device: "wgpu.GPUDevice", name: str, spec: ArraySpec, size: int, usa
     try:
         return device.create_buffer(label=label, size=size, usage=usage)
     except (wgpu.GPUError, RuntimeError) as error:
+        if "is lost" in str(error):
+            raise
         raise AllocationError(
             f"{name}: the device has no room for {size:,} bytes of {spec.shape}; lower --elements"
         ) from error

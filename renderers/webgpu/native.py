@@ -3,12 +3,14 @@
 - the instance must be restricted before anything else, or a surface made while a GL context is current aborts;
 - ``queue.on_submitted_work_done_*`` raises TypeError, so a frame's end is waited for by its submission index;
 - ``map_async`` submits once more and its promise cannot be asked without a running loop; a ring needs neither;
+- acquiring and configuring abort on a lost device, so it is asked first whether it is still there;
 - wgpu-py pretends that a surface without formats has some, and configuring that one aborts;
 - the timestamp period and the present mode obtained are not exposed.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -32,11 +34,12 @@ def restrict_instance() -> None:
     extras.set_instance_extras(backends=_BACKENDS.get(sys.platform, ["Vulkan"]))
 
 
-def shader_module(device: "wgpu.GPUDevice", name: str, code: str) -> Any:
-    """Raises BuildError with the compiler's message."""
+@contextmanager
+def building(name: str) -> Iterator[None]:
+    """What does not compile or does not fit its pipeline raises BuildError with the compiler's message."""
     try:
-        return device.create_shader_module(label=name, code=code)
-    except wgpu.GPUValidationError as error:
+        yield
+    except wgpu.GPUError as error:
         if "is lost" in str(error):
             raise
         raise BuildError(f"{name}: {error}") from error
@@ -68,6 +71,19 @@ def poll(device: "wgpu.GPUDevice") -> None:
     lib.wgpuDevicePoll(device._internal, False, ffi.NULL)
 
 
+class Pulse:
+    """Tells whether a device is still there, by a write of no bytes: the cheapest call that says so."""
+
+    def __init__(self, device: "wgpu.GPUDevice") -> None:
+        self._queue = device.queue
+        self._buffer = device.create_buffer(label="pulse", size=4, usage=wgpu.BufferUsage.COPY_DST)
+        self._nothing = ffi.new("char[1]")
+
+    def check(self) -> None:
+        """Raises GPUError when the device is lost."""
+        libf.wgpuQueueWriteBuffer(self._queue._internal, self._buffer._internal, 0, self._nothing, 0)
+
+
 def surface_formats(context: "wgpu.GPUCanvasContext", adapter: "wgpu.GPUAdapter") -> list[str]:
     """Formats that ``adapter`` can present on this surface; none when it cannot present there at all."""
     found = ffi.new("WGPUSurfaceCapabilities *")
@@ -93,7 +109,7 @@ def names_loss(call: Callable[P, R]) -> Callable[P, R]:
             return call(*arguments, **options)
         except wgpu.GPUError as error:
             if "is lost" in str(error):
-                raise DeviceLostError("webgpu: the device was lost; open it again") from error
+                raise DeviceLostError("webgpu") from error
             raise
 
     return checked

@@ -64,6 +64,8 @@ class SurfaceTarget:
 
     def __init__(self, device: "wgpu.GPUDevice", target: WindowTarget, vsync: bool) -> None:
         self._device, self._target = device, target
+        self._pulse = native.Pulse(device)
+        self._context: Any = None
         self._size_changed = False
         self.size_px = target.size_px
         self._configure(vsync)
@@ -72,6 +74,7 @@ class SurfaceTarget:
         """This frame's image, or None when the window has no pixels or the surface is outdated: skip the frame."""
         if 0 in self.size_px:
             return None
+        self._pulse.check()
         if self._size_changed:
             self._context.set_physical_size(*self.size_px)
             self.depth = create_depth(self._device, self.size_px)
@@ -90,16 +93,19 @@ class SurfaceTarget:
 
     def set_vsync(self, on: bool) -> None:
         """The present mode belongs to the surface's configuration, so the surface is made anew."""
+        self._pulse.check()
         self.release()
         self._configure(on)
 
     def release(self) -> None:
         """Before the native window goes: a surface that outlives it aborts."""
         native.wait_idle(self._device)
-        self._context.unconfigure()
-        del self._context
+        if self._context is not None:
+            self._context.unconfigure()
+            self._context = None
 
     def _configure(self, vsync: bool) -> None:
+        self._pulse.check()
         self._context = wgpu.gpu.get_canvas_context({**self._target.surface_args(), "vsync": vsync})
         formats = native.surface_formats(self._context, self._device.adapter)
         if COLOUR_FORMAT not in formats:
