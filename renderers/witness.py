@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from compute.kernel import Scalar
+from renderers.plan import DrawRange
 from renderers.scene import BACKGROUND, Scene
 
 FloatArray = npt.NDArray[np.float64]
 
 MAX_CHANNEL_ERROR = 2  # of 255: one rounding on each side
 _CANDIDATES = 100
+_MOST_COVERING = 4000  # objects whose boxes hold one point
 _WITHIN_BOX = ((0.5, 0.5), (0.4, 0.7), (0.6, 0.7), (0.5, 0.3))  # tapering solids are widest below
 _SUN = np.array([-0.48, 0.64, 0.6])
 _GLOW = np.array([1.0, 0.62, 0.22])
@@ -88,12 +90,17 @@ class _View:
         """The nearest face's colour at a point of the screen; None where there is only background."""
         point = np.array([x, y])
         covering = np.flatnonzero(np.all((self._low <= point) & (point <= self._high), axis=1))
+        if len(covering) > _MOST_COVERING:
+            return None  # far objects thinner than a pixel: no place for a witness
         nearest, colour = np.inf, None
-        for i in covering:
-            for corners, normal in self._faces(int(i)):
-                depth = _depth_at(self._to_screen(corners), point)
-                if depth is not None and depth < nearest:
-                    nearest, colour = depth, self._shade(int(i), normal)
+        for number, draw in enumerate(self._scene.draws):
+            objects = covering[self._draw_of[covering] == number]
+            corners, normals = self._faces(objects, draw)
+            depths = _depths_at(self._to_screen(corners.reshape(-1, 3)).reshape(-1, 3, 3), point)
+            if len(depths) and depths.min() < nearest:
+                face = int(depths.argmin())
+                nearest = float(depths[face])
+                colour = self._shade(int(objects[face // (draw.index_count // 3)]), normals[face])
         return colour
 
     def _boxes(self) -> tuple[FloatArray, FloatArray]:
@@ -116,20 +123,19 @@ class _View:
         across = clip[:, :2] / w[:, None] * np.array([1.0, -1.0])
         return np.column_stack(((across + 1.0) * self._half_px, np.where(in_front, clip[:, 2] / w, -1.0)))
 
-    def _faces(self, i: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Triangles of object ``i``: world corners (3, 3) and world normal (3,)."""
-        draw = self._scene.draws[self._draw_of[i]]
+    def _faces(self, objects: npt.NDArray[np.intp], draw: DrawRange) -> tuple[FloatArray, FloatArray]:
+        """Triangles of ``objects``, which share one mesh, object by object: corners (n, 3, 3) and normals (n, 3)."""
         chosen = self._scene.indices[draw.first_index : draw.first_index + draw.index_count].astype(int)
         vertices = self._scene.vertices[chosen + draw.base_vertex].astype(np.float64)
-        angle = self._objects[i, 2] + self._objects[i, 7] * self._time
-        c, s = np.cos(angle), np.sin(angle)
-        turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-        place = np.array([self._objects[i, 0], 0.0, self._objects[i, 1]])
-        corners = (vertices[:, :3] * self._size[i]) @ turn.T + place
-        normals = vertices[:, 3:] / self._size[i]
-        normals = normals / np.linalg.norm(normals, axis=1, keepdims=True) @ turn.T
-        for first in range(0, len(vertices), 3):
-            yield corners[first : first + 3], normals[first]
+        angle = self._objects[objects, 2] + self._objects[objects, 7] * self._time
+        c, s, zero, one = np.cos(angle), np.sin(angle), np.zeros(len(objects)), np.ones(len(objects))
+        turn = np.stack((c, zero, s, zero, one, zero, -s, zero, c), axis=1).reshape(-1, 3, 3)
+        place = np.stack((self._objects[objects, 0], zero, self._objects[objects, 1]), axis=1)
+        size = self._size[objects][:, None, :]
+        corners = np.einsum("oij,ovj->ovi", turn, vertices[None, :, :3] * size) + place[:, None, :]
+        normals = vertices[None, ::3, 3:] / size
+        normals = np.einsum("oij,ofj->ofi", turn, normals / np.linalg.norm(normals, axis=2, keepdims=True))
+        return corners.reshape(-1, 3, 3), normals.reshape(-1, 3)
 
     def _shade(self, i: int, normal: FloatArray) -> FloatArray:
         record, height = self._objects[i], self._heights[i]
@@ -141,21 +147,23 @@ class _View:
         return shade
 
 
-def _depth_at(corners: FloatArray, point: FloatArray) -> float | None:
-    """Depth of a front-facing triangle (3, 3: x, y, depth) at ``point``; None outside it or seen from behind."""
-    a, b, c = corners
-    area = _cross(b - a, c - a)
-    if area >= 0.0 or np.any(corners[:, 2] < 0.0):  # y runs down, so counter-clockwise is negative
-        return None
-    weights = (
-        np.array([_cross(c - b, point - b[:2]), _cross(a - c, point - c[:2]), _cross(b - a, point - a[:2])]) / area
+def _depths_at(corners: FloatArray, point: FloatArray) -> FloatArray:
+    """Depth of every front-facing triangle (n, 3, 3: x, y, depth) at ``point``; infinite outside it or from behind."""
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    area = _cross(b - a, c - a)  # y runs down, so counter-clockwise is negative
+    edges = np.stack(
+        (_cross(c - b, point - b[:, :2]), _cross(a - c, point - c[:, :2]), _cross(b - a, point - a[:, :2]))
     )
-    return float(weights @ corners[:, 2]) if np.all(weights > 0.0) else None
+    seen = (area < 0.0) & np.all(corners[:, :, 2] >= 0.0, axis=1) & np.all(edges < 0.0, axis=0)
+    weights = edges.T / np.where(seen, area, 1.0)[:, None]
+    depths: FloatArray = np.where(seen, np.sum(weights * corners[:, :, 2], axis=1), np.inf)
+    return depths
 
 
 def _same(one: FloatArray, other: FloatArray | None) -> bool:
     return other is not None and np.array_equal(one, other)
 
 
-def _cross(u: FloatArray, v: FloatArray) -> float:
-    return float(u[0] * v[1] - u[1] * v[0])
+def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    product: FloatArray = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    return product
