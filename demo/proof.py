@@ -39,7 +39,9 @@ def check_block(
 ) -> None:
     """The last frame's picture and values must be the ones that ``values`` ask for. Raises CheckError."""
     check_values(name, content, work, values, proof)
-    if witness is not None:
+    if witness is None:
+        _check_not_blank(name, work.image())
+    else:
         error = witness.error(work.image())
         proof.pixels_checked += 1
         proof.pixel_max_error = max(proof.pixel_max_error, error)
@@ -48,6 +50,12 @@ def check_block(
                 f"{name}: pixel ({witness.x}, {witness.y}) is off by {error} of 255, {MAX_CHANNEL_ERROR} allowed; "
                 "the timed frames did not draw this picture"
             )
+
+
+def _check_not_blank(name: str, image: Image) -> None:
+    """Where no face is as large as a pixel, no colour can be predicted; but something was drawn."""
+    if np.all(image == image[0, 0]):
+        raise CheckError(f"{name}: the picture is one colour; the timed frames did not draw")
 
 
 def check_values(name: str, content: Content, work: Executable, values: dict[str, Scalar], proof: Proof) -> None:

@@ -151,9 +151,8 @@ def _depths_at(corners: FloatArray, point: FloatArray) -> FloatArray:
     """Depth of every front-facing triangle (n, 3, 3: x, y, depth) at ``point``; infinite outside it or from behind."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     area = _cross(b - a, c - a)  # y runs down, so counter-clockwise is negative
-    edges = np.stack(
-        (_cross(c - b, point - b[:, :2]), _cross(a - c, point - c[:, :2]), _cross(b - a, point - a[:, :2]))
-    )
+    sides = ((c - b, b), (a - c, c), (b - a, a))
+    edges = np.stack([_cross(side, point - corner[:, :2]) for side, corner in sides])
     seen = (area < 0.0) & np.all(corners[:, :, 2] >= 0.0, axis=1) & np.all(edges < 0.0, axis=0)
     weights = edges.T / np.where(seen, area, 1.0)[:, None]
     depths: FloatArray = np.where(seen, np.sum(weights * corners[:, :, 2], axis=1), np.inf)
