@@ -20,19 +20,20 @@ from pyglet.window import key
 from demo.app import App
 from demo.settings import Settings
 from demo.window import DemoWindow
+from renderers.device import Interface
 
 SIZE_PX = (640, 360)
 Photo = npt.NDArray[np.uint8]
 
 
-def settings() -> Settings:
+def settings(interface: Interface = "opengl", objects: int = 1000) -> Settings:
     return Settings(
-        interfaces=("opengl",),
+        interfaces=(interface,),
         interfaces_named=False,
         scene="field",
-        objects=1000,
+        objects=objects,
         workload="wave",
-        elements=1000,
+        elements=objects,
         schedules=("fused",),
         size_px=SIZE_PX,
         frames=None,
@@ -47,9 +48,9 @@ def settings() -> Settings:
 class Session:
     """Keys in, photographs out."""
 
-    def __init__(self) -> None:
-        self.window = DemoWindow(SIZE_PX, "session")
-        self.app = App(settings(), self.window, {})
+    def __init__(self, chosen: Settings = settings()) -> None:
+        self.window = DemoWindow(chosen.size_px, "session")
+        self.app = App(chosen, self.window, {})
         self.pyglet_window: Any = self.window._window
         self.app.open()
         self.press(key.O)  # without the panel, the screen is the picture
