@@ -18,10 +18,6 @@ class Op:
     scale: np.ufunc
     flops: int = 1
 
-    @property
-    def name(self) -> str:
-        return self.ufunc.__name__
-
 
 _ROWS = (
     # NumPy          GLSL              WGSL              scale
@@ -32,4 +28,4 @@ _ROWS = (
     Op(np.maximum, "max({0}, {1})", "max({0}, {1})", np.maximum),
     Op(np.minimum, "min({0}, {1})", "min({0}, {1})", np.maximum),
 )
-OPS: dict[str, Op] = {row.name: row for row in _ROWS}
+OPS: dict[str, Op] = {row.ufunc.__name__: row for row in _ROWS}

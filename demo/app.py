@@ -93,8 +93,14 @@ class App:
         self._refresh_hz = window.refresh_hz
 
     def open(self) -> None:
-        """The first interface. Raises UnavailableError."""
-        self._show()
+        """The first interface, or the other one where none was named. Raises UnavailableError."""
+        try:
+            self._show()
+        except UnavailableError:
+            if self._settings.interfaces_named:
+                raise
+            self.wanted.interface = self._made.interface = _OTHER[self.wanted.interface]
+            self._show()
         self._window.push_handlers(self.ui)
         self._window.draw_while_dragged(self._draw)
 
@@ -226,7 +232,7 @@ class App:
         widgets = self._widgets if self.wanted.overlay and 0 not in self._window.size_px else None
         pace = self._pacer if self.wanted.vsync and self._refresh_hz is None else None
         try:
-            record = run_frame(self.stage.device, self.stage.work, self.frames, self._values(), widgets, pace)
+            record = run_frame(self.stage.device, self.stage.work, self.frames, self._values, widgets, pace)
             self._account(record)
             for times in self.stage.device.completed_frames():
                 self.history.join(times, self.stage.trust)

@@ -6,6 +6,7 @@ import signal
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,7 +23,7 @@ from demo.settings import (
     InputError,
     Settings,
 )
-from renderers.device import INTERFACES, AllocationError, DeviceLostError, Interface, UnavailableError
+from renderers.device import INTERFACES, DeviceLostError, Interface, UnavailableError
 from renderers.scene import MAX_OBJECTS, SCENES
 
 MAX_ELEMENTS = 1 << 30
@@ -43,10 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _dispatch(arguments)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  for what is flushed at exit
+        return EXIT_DONE
     except tuple(_EXITS) as error:
         if debug:
-            raise
-        print(f"interface-tax: {error}", file=sys.stderr)
+            traceback.print_exc()
+        print(f"interface-tax: {str(error) or 'not enough memory; lower --elements'}", file=sys.stderr)
         return next(code for kind, code in _EXITS.items() if isinstance(error, kind))
 
 
@@ -55,7 +59,7 @@ _EXITS: dict[type[Exception], int] = {
     LimitError: EXIT_INPUT,
     CheckError: EXIT_CHECK,
     UnavailableError: EXIT_ENVIRONMENT,
-    AllocationError: EXIT_ENVIRONMENT,
+    MemoryError: EXIT_ENVIRONMENT,  # AllocationError is one
     DeviceLostError: EXIT_ENVIRONMENT,
 }
 

@@ -1,8 +1,10 @@
 """The bench command: probe, open, judge timers, measure, report. No display, no window. Called by cli."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from demo.bench import Bench, Result, run_bench
@@ -20,14 +22,25 @@ def bench(settings: Settings) -> int:
     for error in missing:
         print(f"interface-tax: {error}", file=sys.stderr)
     result = run_bench(settings, benches) if benches else None
+    with _uninterrupted():  # what took minutes to measure is written before anything else can go wrong
+        if settings.json is not None:
+            write_json(as_json(settings, benches, missing, result), settings.json)
+        if result is not None and settings.screenshot is not None:
+            for interface, image in result.pictures.items():
+                save_picture(image, _for_interface(settings.screenshot, interface))
     if result is not None and settings.json != "-":
         print_table(settings, benches, result)
-    if result is not None and settings.screenshot is not None:
-        for interface, image in result.pictures.items():
-            save_picture(image, _for_interface(settings.screenshot, interface))
-    if settings.json is not None:
-        write_json(as_json(settings, benches, missing, result), settings.json)
     return _exit_code(settings, missing, result)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A second Ctrl-C waits until the first one's results are saved."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _open_all(settings: Settings) -> tuple[list[Bench], list[UnavailableError]]:
@@ -35,13 +48,17 @@ def _open_all(settings: Settings) -> tuple[list[Bench], list[UnavailableError]]:
     benches: list[Bench] = []
     missing: list[UnavailableError] = []
     options = DeviceOptions(frames_in_flight=settings.frames_in_flight, adapter=settings.adapter)
-    for interface, probe in [(each, Probe(each, settings.adapter)) for each in settings.interfaces]:
-        try:
-            probe.found()
-            benches.append(_open(interface, settings.size_px, options))
-        except UnavailableError as error:
-            missing.append(error)
-        finally:
+    probes = {each: Probe(each, settings.adapter) for each in settings.interfaces}
+    try:
+        for interface, probe in probes.items():
+            try:
+                probe.found()
+                probe.stop()
+                benches.append(_open(interface, settings.size_px, options))
+            except UnavailableError as error:
+                missing.append(error)
+    finally:
+        for probe in probes.values():
             probe.stop()
     return benches, missing
 

@@ -13,7 +13,7 @@ def run_frame(
     device: Device,
     work: Executable,
     index: int,
-    values: Mapping[str, Scalar],
+    values: Callable[[], Mapping[str, Scalar]],
     overlay: Callable[[], object] | None = None,
     pace: Callable[[], None] | None = None,
 ) -> FrameRecord:
@@ -26,7 +26,9 @@ def run_frame(
             widgets = overlay()
     drawn = device.begin_frame(clock)  # the only place that waits before work: slot, acquire
     if drawn:
-        work.execute(values)  # encodes or issues; submits lone passes; never waits by design
+        with clock.span("update", "values"):
+            now = values()  # camera, time, the workload's scalars
+        work.execute(now)  # encodes or issues; submits lone passes; never waits by design
         device.end_frame(widgets)  # one submit of all that is open, the overlay included; present
     if pace is not None:
         with clock.span("wait", "pace"):

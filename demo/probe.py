@@ -6,6 +6,7 @@ and cli.
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from renderers.interfaces import open_device
 from renderers.trust import Trust, judge_device
 
 _TIMEOUT_S = 60.0
+_OURS = "interface-tax-probe: "  # begins each line of the child's answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +44,21 @@ class Probe:
         self._output, self._errors = (Path(self._folder.name) / name for name in ("output", "errors"))
         self._verdicts: dict[PassKind, Trust] | None = None
         task = json.dumps({"interface": interface, "adapter": adapter})
-        command = [sys.executable, "-m", "demo.probe", task]
+        command = [sys.executable, "-P", "-m", "demo.probe", task]  # -P: not what lies in the working directory
         with self._output.open("w") as output, self._errors.open("w") as errors:
-            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=errors)
+            self._child = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=output, stderr=errors, env=_environment()
+            )
 
     def found(self) -> Found:
         """Wait until the child has opened the interface. Raises UnavailableError: its own reason, or how it died."""
         deadline = time.monotonic() + _TIMEOUT_S
-        while not (lines := _lines(self._output)) and self._child.poll() is None:
+        while not (lines := _answers(self._output)) and self._child.poll() is None:
             if time.monotonic() > deadline:
                 self._child.kill()
                 raise self._died(f"opening it did not end within {_TIMEOUT_S:.0f} s")
             time.sleep(0.01)
-        lines = lines or _lines(self._output)
+        lines = lines or _answers(self._output)
         if not lines:
             last = (_lines(self._errors) or ["no message"])[-1]
             raise self._died(f"opening it ended a child process with {_how(self._child.returncode)}: {last}")
@@ -83,7 +87,7 @@ class Probe:
         self._folder.cleanup()
 
     def _read_verdicts(self) -> dict[PassKind, Trust]:
-        lines = _lines(self._output)
+        lines = _answers(self._output)
         if len(lines) > 1:
             return {kind: Trust(**verdict) for kind, verdict in json.loads(lines[1]).items()}
         unknown = Trust(False, f"judging it ended a child process with {_how(self._child.returncode)}")
@@ -93,13 +97,25 @@ class Probe:
         return UnavailableError(self._interface, what, "update this driver, or name the other interface")
 
 
+def _environment() -> dict[str, str]:
+    """The child imports the package that this process runs, wherever it lies."""
+    package = str(Path(__file__).resolve().parents[1])
+    known = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": package if known is None else os.pathsep.join((package, known))}
+
+
+def _answers(file: Path) -> list[str]:
+    """What the child itself has said so far, among what drivers may print."""
+    return [line.removeprefix(_OURS) for line in _lines(file) if line.startswith(_OURS)]
+
+
 def _lines(file: Path) -> list[str]:
     """Complete lines so far; none where somebody tidied the temporary folder away."""
     try:
         text = file.read_text(errors="replace")
     except OSError:
         return []
-    return [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [line.strip() for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _how(code: int) -> str:
@@ -122,7 +138,7 @@ def main(task: str) -> None:
 
 
 def _say(answer: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.write(_OURS + json.dumps(answer) + "\n")
     sys.stdout.flush()
 
 

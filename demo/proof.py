@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from compute.kernel import Scalar
 from compute.reference import MAX_SCALED_ERROR
@@ -12,6 +13,7 @@ from demo.settings import CheckError
 from renderers.device import Executable, Image
 from renderers.witness import MAX_CHANNEL_ERROR, Witness
 
+MAX_DIFFERING_SHARE = 0.005  # of the pixels: rasterisers may differ at edges, and only there
 _PROBE_ELEMENTS = 1 << 14  # read back at each probe of a large output
 
 
@@ -52,6 +54,23 @@ def check_block(
             )
 
 
+def picture_failure(name: str, first: Image, image: Image) -> str | None:
+    """Why ``image`` is no picture of the same scene as ``first``; None where only edges differ."""
+    differing, pixels = int(np.count_nonzero(_distance(first, image))), first.shape[0] * first.shape[1]
+    if differing <= MAX_DIFFERING_SHARE * pixels:
+        return None
+    return (
+        f"{name}: {differing:,} of {pixels:,} pixels differ from the first configuration's picture, "
+        f"{MAX_DIFFERING_SHARE:.1%} allowed; the two do not draw the same"
+    )
+
+
+def _distance(one: Image, other: Image) -> npt.NDArray[np.int16]:
+    """Largest channel difference of each pixel."""
+    distance: npt.NDArray[np.int16] = np.abs(one.astype(np.int16) - other.astype(np.int16)).max(axis=2)
+    return distance
+
+
 def _check_not_blank(name: str, image: Image) -> None:
     """Where no face is as large as a pixel, no colour can be predicted; but something was drawn."""
     if np.all(image == image[0, 0]):
@@ -74,11 +93,10 @@ def check_values(name: str, content: Content, work: Executable, values: dict[str
 
 def compare(images: Sequence[Image], scaled_differences: Sequence[float]) -> Equivalence:
     """All images against the first, with the differences of values that were found."""
-    first = images[0].astype(np.int16)
-    distances = [np.abs(image.astype(np.int16) - first).max(axis=2) for image in images]
+    distances = [_distance(images[0], image) for image in images]
     return Equivalence(
         image_max_abs=max(int(distance.max()) for distance in distances),
         image_pixels_differing=max(int(np.count_nonzero(distance)) for distance in distances),
-        image_pixels=first.shape[0] * first.shape[1],
+        image_pixels=distances[0].size,
         values_max_scaled_error=max(scaled_differences, default=0.0),
     )

@@ -1,6 +1,8 @@
 """Samples -> table, JSON and pictures. The only module beside cli that prints."""
 
+import contextlib
 import json
+import math
 import os
 import platform
 import sys
@@ -36,7 +38,7 @@ def as_json(
     }
     devices |= {each.subject: {"unavailable": each.what} for each in missing}
     measured = [] if result is None else [each for each in result.configurations if each.samples]
-    equivalence = None if result is None or result.equivalence is None else asdict(result.equivalence)
+    equivalence = None if result is None or result.equivalence is None else _finite(asdict(result.equivalence))
     return {
         "schema": SCHEMA,
         "machine": _machine_json(),
@@ -56,13 +58,17 @@ def write_json(content: Mapping[str, Any], target: str) -> None:
     if target == "-":
         print(text)
         return
-    path = Path(target)
-    unfinished = path.with_name(path.name + ".part")
+    path = Path(target).resolve()
+    unfinished = path.with_name("." + path.name[:200] + ".part")
     try:
+        if path.exists() and not path.is_file():
+            path.write_text(text + "\n")  # a device or a pipe is written to, not replaced
+            return
         unfinished.write_text(text + "\n")
         os.replace(unfinished, path)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
         raise InputError(f"--json {path}: cannot be written ({error.strerror}); name another file") from error
 
 
@@ -213,10 +219,15 @@ def _run_json(settings: Settings, configuration: Configuration) -> dict[str, Any
         "size": list(settings.size_px),
         "conditions": _conditions_json(settings, configuration.bench),
         "missed_frames": missed_unsynced([each.frame_ms for each in samples]),
-        "checks": asdict(configuration.proof),
+        "checks": _finite(asdict(configuration.proof)),
         "blocks": [len(block) for block in configuration.blocks],
     }
     return content | _measured_json(configuration.work, samples)
+
+
+def _finite(figures: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows no infinity: an error without bound is null, and a failure says so."""
+    return {name: None if value in (math.inf, -math.inf) else value for name, value in figures.items()}
 
 
 def _measured_json(work: Executable, samples: Sequence[Sample]) -> dict[str, Any]:

@@ -186,7 +186,7 @@ def _open(size_px: tuple[int, int], caption: str) -> Any:
         options = {"caption": caption, "resizable": True, "vsync": False}
         try:
             window = pyglet.window.Window(*size_px, config=window_config(), **options)
-        except pyglet.window.NoSuchConfigException:
+        except Exception:  # pyglet has several for a configuration or a context that is not to be had
             window = pyglet.window.Window(*size_px, **options)
     except Exception as error:  # pyglet raises by platform: no display, no GL library, no configuration at all
         raise UnavailableError("window", _cause(error), _NEXT_STEP) from error

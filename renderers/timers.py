@@ -1,4 +1,4 @@
-"""CPU spans of one frame, and the ring that brings GPU stamps back some frames late. Feeds statistics."""
+"""CPU spans of one frame, and the ring that brings GPU stamps back some frames late. Feeds budget."""
 
 import time
 from collections import deque

@@ -26,6 +26,8 @@ class GlContext:
         if self._window is not None:
             self._window.make_current()
         self.gl = _create(standalone=self._window is None)
+        if self._window is None and sys.platform == "win32":
+            native.link_without_window()
         renderer = self.gl.info["GL_RENDERER"]
         if adapter is not None and adapter.lower() not in renderer.lower():
             raise UnavailableError("opengl", f"no adapter is called {adapter!r}", f"OpenGL offers only: {renderer}")

@@ -13,6 +13,8 @@ from renderers.opengl.barriers import Barrier
 from renderers.opengl.context import GlContext
 from renderers.plan import ScenePass, Submission
 
+RECORD_BYTES = 32  # two vec4: place, colour
+
 
 class ScenePrograms:
     """One program per shader and context."""
@@ -99,6 +101,11 @@ class SceneDraws:
         if self._submission is Submission.NONE:
             return 0
         return sum(each.object_count for each in self._scene.draws)
+
+    @property
+    def uniform_bytes(self) -> int:
+        """Each draw's record travels with it, anew every frame; wgpu's stay in their buffer."""
+        return RECORD_BYTES * self.draws
 
     @property
     def api_calls(self) -> int:

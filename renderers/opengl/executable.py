@@ -116,9 +116,8 @@ class OpenGlExecutable:
     def release(self) -> None:
         """OpenGL keeps a deleted object until the commands that use it are done."""
         self._context.make_current()
-        for each in self._passes:
-            if isinstance(each, SceneDraws):
-                each.release()
+        for each in self._scenes():
+            each.release()
         for buffer in (*self._buffers.values(), self._scalars):
             buffer.release()
         self._passes, self._buffers = [], {}
@@ -139,15 +138,18 @@ class OpenGlExecutable:
                 if self._timer is not None and frame.timer_slot is not None:
                     self._timer.end(frame.timer_slot, frame.units, index)
 
+    def _scenes(self) -> list[SceneDraws]:
+        return [each for each in self._passes if isinstance(each, SceneDraws)]
+
     def _count(self) -> Counters:
         """Frame: one write for all scalars, and the closing flush."""
         return Counters(
             api_calls=sum(each.api_calls for each in self._passes) + bool(self._blocks.size) + 1,
-            draws=sum(each.draws for each in self._passes if isinstance(each, SceneDraws)),
+            draws=sum(each.draws for each in self._scenes()),
             dispatches=sum(len(each.dispatches) for each in self.plan.compute_passes),
             submissions=None,
             barriers=sum(each.barriers for each in self._passes),
-            bytes_uploaded=self._blocks.size,
+            bytes_uploaded=self._blocks.size + sum(each.uniform_bytes for each in self._scenes()),
             memory_bytes=sum(each.memory_bytes for each in self.plan.compute_passes),
         )
 

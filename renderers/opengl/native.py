@@ -8,6 +8,12 @@ from pyglet import gl
 _FENCE_TIMEOUT_NS = 10 * 10**9
 
 
+def link_without_window() -> None:
+    """On Windows pyglet resolves entry points only once it knows a context; here moderngl has made the current one."""
+    if gl.current_context is None:
+        gl.current_context = object()
+
+
 def flush() -> None:
     """Hand everything issued so far to the driver: the nearest thing OpenGL has to a submit."""
     gl.glFlush()
@@ -20,7 +26,9 @@ def fence() -> Any:
 
 def wait_fence(sync: Any) -> None:
     """Block until the GPU has passed ``sync``, then delete it."""
-    gl.glClientWaitSync(sync, gl.GL_SYNC_FLUSH_COMMANDS_BIT, _FENCE_TIMEOUT_NS)
+    passed = (gl.GL_ALREADY_SIGNALED, gl.GL_CONDITION_SATISFIED, gl.GL_WAIT_FAILED)
+    while gl.glClientWaitSync(sync, gl.GL_SYNC_FLUSH_COMMANDS_BIT, _FENCE_TIMEOUT_NS) not in passed:
+        pass  # a frame may last longer than one wait
     gl.glDeleteSync(sync)
 
 

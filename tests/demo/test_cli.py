@@ -110,9 +110,11 @@ def test_a_name_too_long_for_the_file_system_is_refused(
     assert "cannot be written" in _complaint(["bench", option, str(target)], capsys)
 
 
-def test_with_debug_the_error_itself_is_raised() -> None:
-    with pytest.raises(ValueError, match="--objects"):
-        main(["bench", "--debug", "--objects", "0"])
+def test_with_debug_the_traceback_stands_before_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--debug", "--objects", "0"]) == EXIT_INPUT
+    errors = capsys.readouterr().err
+    assert "Traceback" in errors
+    assert errors.strip().splitlines()[-1].startswith("interface-tax: --objects")
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["run", "--version"], ["bench", "--version"]])

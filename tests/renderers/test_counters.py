@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -67,7 +68,7 @@ def untimed(request: pytest.FixtureRequest) -> Iterator[Device]:
 def _steady(device: Device, how: How, objects: int, elements: int) -> Executable:
     work = Content("field", objects, elements, FLOOR).compile(device, how)
     for index in range(3):
-        run_frame(device, work, index, frame_values(index / 60.0, _SIZE_PX))
+        run_frame(device, work, index, partial(frame_values, index / 60.0, _SIZE_PX))
     return work
 
 
@@ -76,7 +77,7 @@ def _steady(device: Device, how: How, objects: int, elements: int) -> Executable
 def test_api_calls_are_what_a_profiler_sees(untimed: Device, how: How, objects: int, elements: int) -> None:
     work = _steady(untimed, how, objects, elements)
     with binding_calls() as seen:
-        run_frame(untimed, work, 3, frame_values(3 / 60.0, _SIZE_PX))
+        run_frame(untimed, work, 3, partial(frame_values, 3 / 60.0, _SIZE_PX))
     assert sum(seen.values()) == work.counters.api_calls, seen
 
 
@@ -85,7 +86,7 @@ def test_a_steady_frame_creates_nothing(untimed: Device, how: How) -> None:
     work = _steady(untimed, how, 40, 40)
     with binding_calls() as seen:
         for index in range(3, 6):
-            run_frame(untimed, work, index, frame_values(index / 60.0, _SIZE_PX))
+            run_frame(untimed, work, index, partial(frame_values, index / 60.0, _SIZE_PX))
     transient = {"create_command_encoder"}  # a command buffer is used up by its submit
     created = {name for name in seen if name.startswith("create_") or name in ("buffer", "texture", "vertex_array")}
     assert created <= transient
@@ -134,7 +135,7 @@ def test_barriers_carry_the_bits_of_the_later_use(how: How, monkeypatch: pytest.
     monkeypatch.setattr(moderngl.Context, "memory_barrier", logged_barrier)
     monkeypatch.setattr(moderngl.ComputeShader, "run", logged_run)
     monkeypatch.setattr(moderngl.VertexArray, "render_indirect", logged_draw)
-    run_frame(device, work, 3, frame_values(0.0, _SIZE_PX))
+    run_frame(device, work, 3, partial(frame_values, 0.0, _SIZE_PX))
     storage, vertex = "SHADER_STORAGE", "VERTEX_ATTRIB_ARRAY"
     draws = [vertex, *["draw"] * 5]
     chain = ["dispatch", storage, "dispatch", storage, "dispatch"]

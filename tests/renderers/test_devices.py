@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def work(device: Device) -> Iterator[Executable]:
 
 
 def _frame(device: Device, work: Executable, index: int) -> None:
-    run_frame(device, work, index, frame_values(index / 60.0, device.size_px))
+    run_frame(device, work, index, partial(frame_values, index / 60.0, device.size_px))
 
 
 def test_a_thousand_frames_that_nothing_displays_do_not_stall_and_bring_their_times(
@@ -170,7 +171,7 @@ def steal():
 steal(); work = content.compile(device, "fused")
 steal(); work.upload("wave/x", content.x)
 values = frame_values(2.0, size)
-steal(); run_frame(device, work, 0, values)
+steal(); run_frame(device, work, 0, lambda: values)
 steal(); y = work.read_back(OUTPUT)
 steal(); image = work.image()
 steal(); device.finish(); steal(); list(device.completed_frames())
