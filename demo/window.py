@@ -4,8 +4,8 @@ import ctypes
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import renderers.opengl  # noqa: F401  sets pyglet's options before pyglet.window reads them
@@ -13,7 +13,7 @@ from demo.native_view import NativeView, create_native_view
 from demo.settings import EXIT_ENVIRONMENT
 from demo.wanted import Action
 from renderers.device import Interface, UnavailableError
-from renderers.opengl.window_config import window_config
+from renderers.opengl.window_config import buffers_freed, window_config
 
 _NEXT_STEP = "set DISPLAY (or start Xvfb), or use the headless: interface-tax bench"
 # Names of pyglet.window.key; the first one of an action is the one the help shows.
@@ -114,7 +114,7 @@ class DemoWindow:
         if self._view is not None:
             self._view.destroy()
             self._view = None
-        with _buffers_freed(self._window.context) if sys.platform == "linux" else nullcontext():
+        with buffers_freed(self._window.context) if sys.platform == "linux" else nullcontext():
             self._window.set_fullscreen(on)
         self._window.dispatch_events()
 
@@ -200,24 +200,6 @@ def _cause(error: Exception) -> str:
     if sys.platform == "linux" and name == "NoSuchDisplayException":
         return "no display to open a window on"
     return f"cannot open one ({str(error) or name})"
-
-
-@contextmanager
-def _buffers_freed(context: Any) -> Iterator[None]:
-    """Mesa keeps a destroyed window's buffers, megabytes each, unless the context is current without any in between."""
-    from pyglet.gl import glx
-
-    detach = context.detach
-
-    def detach_then_go_without() -> None:
-        detach()
-        glx.glXMakeContextCurrent(context.x_display, 0, 0, context.glx_context)
-
-    context.detach = detach_then_go_without
-    try:
-        yield
-    finally:
-        del context.detach
 
 
 def _end_calmly_without_display() -> None:

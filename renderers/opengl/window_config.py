@@ -1,4 +1,8 @@
-"""The GL configuration that a window must have for this device. Used by demo/window.py."""
+"""What a pyglet window must have, and must be helped with, for this device. Used by demo/window.py."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from pyglet import gl
 
@@ -13,3 +17,21 @@ def window_config() -> gl.Config:
         minor_version=3,
         forward_compatible=True,
     )
+
+
+@contextmanager
+def buffers_freed(context: Any) -> Iterator[None]:
+    """Mesa keeps a destroyed window's buffers, megabytes each, unless the context is current without any in between."""
+    from pyglet.gl import glx
+
+    detach = context.detach
+
+    def detach_then_go_without() -> None:
+        detach()
+        glx.glXMakeContextCurrent(context.x_display, 0, 0, context.glx_context)
+
+    context.detach = detach_then_go_without
+    try:
+        yield
+    finally:
+        del context.detach

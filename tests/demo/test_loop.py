@@ -106,7 +106,7 @@ class StubDevice:
 
 
 def _run(stub: StubDevice, **options: Any) -> FrameRecord:
-    return run_frame(cast(Device, stub), cast(Executable, stub), 7, {"time": 1.5}, **options)
+    return run_frame(cast(Device, stub), cast(Executable, stub), 7, lambda: {"time": 1.5}, **options)
 
 
 def test_a_frame_builds_its_panel_then_waits_then_works_then_is_paced() -> None:
