@@ -12,7 +12,7 @@ from demo.native_view import NativeView, create_native_view
 from demo.settings import EXIT_ENVIRONMENT
 from demo.wanted import Action
 from renderers.device import Interface, UnavailableError
-from renderers.opengl.window_config import window_config
+from renderers.opengl.window_config import buffers_freed, window_config
 
 _NEXT_STEP = "set DISPLAY (or start Xvfb), or use the headless: interface-tax bench"
 # Names of pyglet.window.key; the first one of an action is the one the help shows.
@@ -113,7 +113,8 @@ class DemoWindow:
         if self._view is not None:
             self._view.destroy()
             self._view = None
-        self._window.set_fullscreen(on)
+        with buffers_freed(self._window.context):
+            self._window.set_fullscreen(on)
         self._window.dispatch_events()
 
     def set_caption(self, text: str) -> None:

@@ -1,4 +1,9 @@
-"""The GL configuration that a window must have for this device. Used by demo/window.py."""
+"""What this device asks of a window: its GL configuration, and care when it is replaced. Used by demo/window.py."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from pyglet import gl
 
@@ -13,3 +18,27 @@ def window_config() -> gl.Config:
         minor_version=3,
         forward_compatible=True,
     )
+
+
+@contextmanager
+def buffers_freed(context: Any) -> Iterator[None]:
+    """Around what makes a window anew; ``context``: pyglet's.
+
+    Mesa keeps a destroyed window's buffers, megabytes each, unless the context is current without any in between.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    from pyglet.gl import glx
+
+    detach = context.detach
+
+    def detach_then_go_without() -> None:
+        detach()
+        glx.glXMakeContextCurrent(context.x_display, 0, 0, context.glx_context)
+
+    context.detach = detach_then_go_without
+    try:
+        yield
+    finally:
+        del context.detach
