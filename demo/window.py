@@ -135,6 +135,12 @@ class DemoWindow:
             self._view.show(self._shown == "webgpu")
         return self._view.surface_args()
 
+    def check_display(self) -> None:
+        if sys.platform == "linux":
+            from pyglet.libs.x11 import xlib
+
+            xlib.XSync(self._window._x_display, 0)  # a broken connection ends the process, see below
+
     def make_current(self) -> None:
         self._window.switch_to()
 

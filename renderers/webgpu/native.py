@@ -5,10 +5,12 @@
 - ``map_async`` submits once more and its promise cannot be asked without a running loop; a ring needs neither;
 - acquiring and configuring abort on a lost device, so it is asked first whether it is still there;
 - wgpu-py pretends that a surface without formats has some, and configuring that one aborts;
+- wgpu-py configures a lost surface anew by itself, which aborts when the display is gone;
 - the timestamp period and the present mode obtained are not exposed.
 """
 
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
@@ -91,6 +93,17 @@ def surface_formats(context: "wgpu.GPUCanvasContext", adapter: "wgpu.GPUAdapter"
     names = [enum_int2str["TextureFormat"].get(found.formats[i], "unknown") for i in range(found.formatCount)]
     lib.wgpuSurfaceCapabilitiesFreeMembers(found[0])
     return names
+
+
+def check_before_configure(context: "wgpu.GPUCanvasContext", check: Callable[[], None]) -> None:
+    """wgpu-py configures a lost surface anew by itself, in the middle of an acquire."""
+    kind, weak = type(context), weakref.ref(context)  # a cycle would keep the surface longer than its window
+
+    def checked() -> None:
+        check()
+        kind._configure_screen_real(weak())
+
+    context._configure_screen_real = checked
 
 
 def present_mode(context: "wgpu.GPUCanvasContext") -> str:

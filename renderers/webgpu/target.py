@@ -107,6 +107,7 @@ class SurfaceTarget:
     def _configure(self, vsync: bool) -> None:
         self._pulse.check()
         self._context = wgpu.gpu.get_canvas_context({**self._target.surface_args(), "vsync": vsync})
+        native.check_before_configure(self._context, self._target.check_display)
         formats = native.surface_formats(self._context, self._device.adapter)
         if COLOUR_FORMAT not in formats:
             offered = ", ".join(formats) or "nothing"
