@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in arguments
     if "XDG_RUNTIME_DIR" not in os.environ:  # Mesa complains on stderr without one
         os.environ["XDG_RUNTIME_DIR"] = tempfile.gettempdir()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside: as calmly as by Ctrl-C
     try:
         return _dispatch(arguments)
     except KeyboardInterrupt:
