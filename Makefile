@@ -46,7 +46,8 @@ loads libXrender.so.1 || echo libxrender1; \
 loads libvulkan.so.1 || echo libvulkan1; \
 [ -n "$$VK_DRIVER_FILES$$VK_ICD_FILENAMES" ] || \
     ls /usr/share/vulkan/icd.d/*.json /etc/vulkan/icd.d/*.json 2>/dev/null | grep -q . || echo mesa-vulkan-drivers; \
-[ -z "$(filter test,$(MAKECMDGOALS))" ] || command -v Xvfb >/dev/null || echo xvfb
+[ -z "$(filter test,$(MAKECMDGOALS))" ] || command -v Xvfb >/dev/null || echo xvfb; \
+[ -z "$(filter test,$(MAKECMDGOALS))" ] || command -v xdotool >/dev/null || echo xdotool
 endef
 
 # Never fails: without these packages the program and the tests themselves say by name what does not work.
