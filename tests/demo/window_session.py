@@ -6,6 +6,7 @@ Prints one line of JSON: what each photograph showed, compared in place so that 
 import ctypes
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,20 @@ from pyglet.window import key
 from demo.app import App
 from demo.settings import Settings
 from demo.window import DemoWindow
+from renderers.device import Interface
 
 SIZE_PX = (640, 360)
 Photo = npt.NDArray[np.uint8]
 
 
-def settings() -> Settings:
+def settings(interface: Interface = "opengl", objects: int = 1000) -> Settings:
     return Settings(
-        interfaces=("opengl",),
+        interfaces=(interface,),
         interfaces_named=False,
         scene="field",
-        objects=1000,
+        objects=objects,
         workload="wave",
-        elements=1000,
+        elements=objects,
         schedules=("fused",),
         size_px=SIZE_PX,
         frames=None,
@@ -47,9 +49,9 @@ def settings() -> Settings:
 class Session:
     """Keys in, photographs out."""
 
-    def __init__(self) -> None:
-        self.window = DemoWindow(SIZE_PX, "session")
-        self.app = App(settings(), self.window)
+    def __init__(self, chosen: Settings = settings()) -> None:
+        self.window = DemoWindow(chosen.size_px, "session")
+        self.app = App(chosen, self.window)
         self.pyglet_window: Any = self.window._window
         self.app.open()
         self.press(key.O)  # without the panel, the screen is the picture
@@ -65,8 +67,17 @@ class Session:
                 self.app.step()
 
     def photograph(self) -> Photo:
-        """RGB of the window as the X server shows it, (height, width, 3)."""
+        """RGB of the window as the X server shows it, (height, width, 3), once what was presented has arrived there."""
         self.app.stage.device.finish()
+        last = self._shown()
+        while True:
+            time.sleep(0.03)
+            now = self._shown()
+            if np.array_equal(last, now):
+                return now
+            last = now
+
+    def _shown(self) -> Photo:
         display = self.pyglet_window._x_display
         xlib.XSync(display, 0)
         width, height = self.window.size_px
