@@ -1,7 +1,9 @@
 """The run command: one window, and between frames it becomes what the person wants. Called by cli."""
 
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from compute.kernel import ComputePass, LimitError, Scalar
@@ -11,7 +13,7 @@ from demo.history import History, Summary
 from demo.loop import Pacer, run_frame
 from demo.probe import Probe
 from demo.report import WindowRun, save_picture, window_json, write_json
-from demo.settings import EXIT_DONE, InputError, Settings
+from demo.settings import EXIT_DONE, EXIT_INTERRUPTED, InputError, Settings
 from demo.stage import Stage
 from demo.ui import Ui
 from demo.verdict import Forecast, forecast, limiter
@@ -35,13 +37,32 @@ def run(settings: Settings, probes: dict[Interface, Probe]) -> int:
     app = App(settings, window, probes)
     try:
         app.open()
-        while app.running:
-            app.step()
+        with _ended_by_signals(app):
+            while app.running:
+                app.step()
+        if app.interrupted:
+            return EXIT_INTERRUPTED
         if settings.screenshot is not None:
             app.save_screenshot(settings.screenshot)
     finally:
         app.close()
     return EXIT_DONE
+
+
+@contextmanager
+def _ended_by_signals(app: "App") -> Iterator[None]:
+    """Between frames: an exception that is raised inside a native library's callback is lost, and Ctrl-C with it."""
+
+    def end(number: int, frame: object) -> None:
+        app.running, app.interrupted = False, True
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, end) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 class PausableTime:
@@ -83,6 +104,7 @@ class App:
         self.message = ""
         self.frames = 0
         self.running = True
+        self.interrupted = False
         self._time = PausableTime()
         self._pacer = Pacer(_UNSYNCED_HZ)
         self._before: Summary | None = None

@@ -1,12 +1,15 @@
 """Headless: every configuration in blocks, interleaved in random order, each block proven. Feeds report."""
 
 import random
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -91,27 +94,30 @@ def run_bench(settings: Settings, benches: Sequence[Bench]) -> Result:
     content = Content(settings.scene, settings.objects, settings.elements, limits)
     result = Result(content, [])
     progress = Progress()
-    try:
-        for bench in benches:
-            for how in settings.schedules:
-                progress.note(f"building {bench.device.info.interface} {how}")
-                result.configurations.append(Configuration(bench, how, content.compile(bench.device, how)))
-        progress.note("comparing pictures and values")
-        _compare(settings, result)
-        _measure(settings, result, progress)
-    except KeyboardInterrupt:
-        result.partial = result.interrupted = True
+    with Interrupt() as interrupt:
+        try:
+            for bench in benches:
+                for how in settings.schedules:
+                    interrupt.check()
+                    progress.note(f"building {bench.device.info.interface} {how}")
+                    result.configurations.append(Configuration(bench, how, content.compile(bench.device, how)))
+            progress.note("comparing pictures and values")
+            _compare(settings, result, interrupt)
+            _measure(settings, result, progress, interrupt)
+        except KeyboardInterrupt:
+            result.partial = result.interrupted = True
     result.partial = result.partial or bool(result.failures)
     progress.close()
     return result
 
 
-def _compare(settings: Settings, result: Result) -> None:
+def _compare(settings: Settings, result: Result, interrupt: "Interrupt") -> None:
     """One frame of each configuration at one fixed time, whole picture and whole output."""
     values = frame_values(FIXED_TIME_S, settings.size_px)
     first: npt.NDArray[np.float32] | None = None
     images, differences = [], []
     for each in result.configurations:
+        interrupt.check()
         run_frame(each.bench.device, each.work, _UNCOUNTED, lambda: values)
         images.append(each.work.image())
         output = each.work.read_back(OUTPUT)
@@ -130,7 +136,7 @@ def _compare(settings: Settings, result: Result) -> None:
             each.failure = each.failure or picture_failure(each.name, images[0], image)
 
 
-def _measure(settings: Settings, result: Result, progress: "Progress") -> None:
+def _measure(settings: Settings, result: Result, progress: "Progress", interrupt: "Interrupt") -> None:
     assert settings.frames is not None
     blanks = {id(each.bench): result.content.compile_blank(each.bench.device) for each in result.configurations}
     order = random.Random(_SEED)
@@ -140,6 +146,7 @@ def _measure(settings: Settings, result: Result, progress: "Progress") -> None:
         last_values = frame_values((first + frames - 1) / 60.0, settings.size_px)
         witness = result.content.witness(last_values, settings.size_px)
         for each in order.sample(result.configurations, len(result.configurations)):
+            interrupt.check()
             progress.step(each.name)
             if each.failure is None:
                 _run_block(settings, result.content, each, blanks[id(each.bench)], first, frames, last_values, witness)
@@ -187,6 +194,31 @@ def _run_block(
     intervals_ms = [(following - start) / 1e6 for start, following in pairwise(starts)]
     pairs = zip(records.values(), intervals_ms, strict=True)
     configuration.blocks.append([sample(record, ms, configuration.bench.trust) for record, ms in pairs])
+
+
+class Interrupt:
+    """Ctrl-C and SIGTERM wait for the next check: an exception raised inside a native library's callback is lost."""
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {each: signal.signal(each, self._ask) for each in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Between two pieces of work. Raises KeyboardInterrupt."""
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def _ask(self, number: int, frame: object) -> None:
+        self._asked = True
 
 
 class Progress:

@@ -5,7 +5,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import renderers.opengl  # noqa: F401  sets pyglet's options before pyglet.window reads them
@@ -114,7 +113,7 @@ class DemoWindow:
         if self._view is not None:
             self._view.destroy()
             self._view = None
-        with buffers_freed(self._window.context) if sys.platform == "linux" else nullcontext():
+        with buffers_freed(self._window.context):
             self._window.set_fullscreen(on)
         self._window.dispatch_events()
 

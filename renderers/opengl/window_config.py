@@ -1,5 +1,6 @@
-"""What a pyglet window must have, and must be helped with, for this device. Used by demo/window.py."""
+"""What this device asks of a window: its GL configuration, and care when it is replaced. Used by demo/window.py."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,13 @@ def window_config() -> gl.Config:
 
 @contextmanager
 def buffers_freed(context: Any) -> Iterator[None]:
-    """Mesa keeps a destroyed window's buffers, megabytes each, unless the context is current without any in between."""
+    """Around what makes a window anew; ``context``: pyglet's.
+
+    Mesa keeps a destroyed window's buffers, megabytes each, unless the context is current without any in between.
+    """
+    if sys.platform != "linux":
+        yield
+        return
     from pyglet.gl import glx
 
     detach = context.detach

@@ -122,6 +122,7 @@ def test_a_frame_builds_its_panel_then_waits_then_works_then_is_paced() -> None:
     assert [(span.kind, span.label) for span in record.spans] == [
         ("overlay", "build"),
         ("wait", "acquire"),
+        ("update", "values"),
         ("wait", "pace"),
     ]
     assert record.begin_ns <= record.spans[0].begin_ns

@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -197,29 +198,34 @@ def test_an_interrupt_or_a_close_at_any_point_of_a_frame_ends_calmly(interface: 
         assert code == (130 if name.startswith("interrupt") else 0), name
 
 
-def _drawing(interface: Interface, environment: Mapping[str, str]) -> "subprocess.Popen[str]":
+@contextmanager
+def _drawing(interface: Interface, environment: Mapping[str, str]) -> Iterator["subprocess.Popen[str]"]:
     """The program, once its window draws."""
     command = [sys.executable, str(_FAULTS), "whole_run", interface]
     child = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )  # fmt: skip
     assert child.stdout is not None
-    assert child.stdout.readline() == "drawing\n", child.communicate()[1]
-    return child
+    try:
+        assert child.stdout.readline() == "drawing\n", child.communicate()[1]
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_closes_the_window_without_a_word(interface: Interface, number: signal.Signals) -> None:
-    child = _drawing(interface, os.environ)
-    child.send_signal(number)
-    _, errors = child.communicate(timeout=60)
+    with _drawing(interface, os.environ) as child:
+        child.send_signal(number)
+        _, errors = child.communicate(timeout=60)
     assert (child.returncode, errors) == (130, "")
 
 
 def test_a_display_that_goes_away_is_one_line_and_exit_code_3(interface: Interface, own_display: Any) -> None:
-    child = _drawing(interface, own_display.environment)
-    own_display.server.kill()
-    _, errors = child.communicate(timeout=60)
+    with _drawing(interface, own_display.environment) as child:
+        own_display.server.kill()
+        _, errors = child.communicate(timeout=60)
     assert child.returncode == 3, errors
     assert len(errors.splitlines()) == 1
     assert "the display went away" in errors

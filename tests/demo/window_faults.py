@@ -50,12 +50,14 @@ class NoProbe:
 
     missing: frozenset[Interface] = frozenset()
 
-    def __init__(self, interface: Interface, adapter: str | None, judge: bool = False) -> None:
+    def __init__(self, interface: Interface, adapter: str | None) -> None:
         self._interface = interface
 
     def found(self) -> None:
         if self._interface in self.missing:
             raise UnavailableError(self._interface, "no adapter found", "install a driver")
+
+    def judge(self) -> None: ...
 
     def trust(self) -> None: ...
 

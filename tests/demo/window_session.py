@@ -6,6 +6,7 @@ Prints one line of JSON: what each photograph showed, compared in place so that 
 import ctypes
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,17 @@ class Session:
                 self.app.step()
 
     def photograph(self) -> Photo:
-        """RGB of the window as the X server shows it, (height, width, 3)."""
+        """RGB of the window as the X server shows it, (height, width, 3), once what was presented has arrived there."""
         self.app.stage.device.finish()
+        last = self._shown()
+        while True:
+            time.sleep(0.03)
+            now = self._shown()
+            if np.array_equal(last, now):
+                return now
+            last = now
+
+    def _shown(self) -> Photo:
         display = self.pyglet_window._x_display
         xlib.XSync(display, 0)
         width, height = self.window.size_px
