@@ -136,20 +136,30 @@ def _compare(settings: Settings, result: Result, interrupt: "Interrupt") -> None
             each.failure = each.failure or picture_failure(each.name, images[0], image)
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Frames [first, first + frames), and what the last of them must have drawn and computed."""
+
+    first: int
+    frames: int
+    last_values: dict[str, Scalar]
+    witness: Witness | None
+
+
 def _measure(settings: Settings, result: Result, progress: "Progress", interrupt: "Interrupt") -> None:
     assert settings.frames is not None
     blanks = {id(each.bench): result.content.compile_blank(each.bench.device) for each in result.configurations}
     order = random.Random(_SEED)
-    blocks = list(_blocks(settings.frames))
-    progress.start(len(blocks) * len(result.configurations))
-    for first, frames in blocks:
+    extents = list(_blocks(settings.frames))
+    progress.start(len(extents) * len(result.configurations))
+    for first, frames in extents:
+        interrupt.check()
         last_values = frame_values((first + frames - 1) / 60.0, settings.size_px)
-        witness = result.content.witness(last_values, settings.size_px)
+        block = _Block(first, frames, last_values, result.content.witness(last_values, settings.size_px))
         for each in order.sample(result.configurations, len(result.configurations)):
-            interrupt.check()
             progress.step(each.name)
             if each.failure is None:
-                _run_block(settings, result.content, each, blanks[id(each.bench)], first, frames, last_values, witness)
+                _run_block(settings, result.content, each, blanks[id(each.bench)], block, interrupt)
 
 
 def _blocks(frames: int) -> Iterator[tuple[int, int]]:
@@ -165,20 +175,20 @@ def _run_block(
     content: Content,
     configuration: Configuration,
     blank: Executable,
-    first: int,
-    frames: int,
-    last_values: dict[str, Scalar],
-    witness: Witness | None,
+    block: _Block,
+    interrupt: "Interrupt",
 ) -> None:
     """A blank frame, warm-up, then the frames that count, then proof that these frames drew and computed."""
     device, work = configuration.bench.device, configuration.work
-    elsewhere = partial(frame_values, first / 60.0 + _WARM_UP_AWAY_S, settings.size_px)
+    elsewhere = partial(frame_values, block.first / 60.0 + _WARM_UP_AWAY_S, settings.size_px)
     run_frame(device, blank, _UNCOUNTED, elsewhere)
     for _ in range(settings.warmup):
+        interrupt.check()
         run_frame(device, work, _UNCOUNTED, elsewhere)
     records: dict[int, FrameRecord] = {}
     list(device.completed_frames())
-    for index in range(first, first + frames):
+    for index in range(block.first, block.first + block.frames):
+        interrupt.check()
         values = partial(frame_values, index / 60.0, settings.size_px)
         records[index] = run_frame(device, work, index, values)
         collect(device, records)
@@ -186,7 +196,7 @@ def _run_block(
     device.finish()
     collect(device, records)
     try:
-        check_block(configuration.name, content, work, last_values, witness, configuration.proof)
+        check_block(configuration.name, content, work, block.last_values, block.witness, configuration.proof)
     except CheckError as error:
         configuration.failure = str(error)
         return

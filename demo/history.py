@@ -48,6 +48,8 @@ class History:
         self.rebuilt = self.skipped = 0
         self.summary = Summary()
         self._positions: dict[int, int] = {}
+        self._samples: dict[int, Sample] = {}
+        self._trust: dict[PassKind, Trust] = {}
         self._count = 0
         self._stale = True
 
@@ -56,6 +58,7 @@ class History:
         figures = sample(record, frame_ms, trust)
         self._push(frame_ms, figures.cpu_work_ms, np.nan)
         self.records.append((record, frame_ms))
+        self._samples[record.index] = figures
         self._positions[record.index] = self._count
         self._stale = True
 
@@ -70,9 +73,10 @@ class History:
         position = self._positions.pop(times.index, None)
         if position is None or self._count - position >= LENGTH:
             return
-        for record, _ in reversed(self.records):
+        for record, frame_ms in reversed(self.records):
             if record.index == times.index:
                 record.gpu = times
+                self._samples[record.index] = sample(record, frame_ms, trust)
                 break
         gpu_ms, _, _ = gpu_figures(times, trust)
         if gpu_ms is not None:
@@ -86,8 +90,11 @@ class History:
         return self.summary
 
     def samples(self, trust: Mapping[PassKind, Trust]) -> list[Sample]:
-        """Every counted frame in sight, as a report keeps it."""
-        return [sample(record, frame_ms, trust) for record, frame_ms in self.records]
+        """Every counted frame in sight, as a report keeps it; made again only when the timers have been judged."""
+        if trust != self._trust:
+            self._trust = dict(trust)
+            self._samples = {record.index: sample(record, frame_ms, trust) for record, frame_ms in self.records}
+        return [self._samples[record.index] for record, _ in self.records]
 
     def _push(self, frame_ms: float, cpu_ms: float, mark: float) -> None:
         new = (frame_ms, cpu_ms, np.nan, mark)
@@ -95,8 +102,9 @@ class History:
             series[:-1] = series[1:]
             series[-1] = value
         self._count += 1
-        if len(self._positions) > LENGTH:
-            del self._positions[next(iter(self._positions))]
+        for old in (self._positions, self._samples):
+            while len(old) > LENGTH:
+                del old[next(iter(old))]
 
     def _summarise(self, trust: Mapping[PassKind, Trust], refresh_hz: float | None) -> Summary:
         samples = self.samples(trust)

@@ -31,7 +31,8 @@ from renderers.timers import SpanRecorder
 
 WORK_FACTORS = (1, 2, 4)
 SLOPE_BOUNDS = (0.6, 1.25)  # GPU ms per wall ms; above 1 only by noise
-_REPEATS = 5
+LARGEST_LEAK = 0.25  # of the other pass's work
+_REPEATS, _PIPELINED_FRAMES = 5, 12
 _ENOUGH_MS = 4.0  # of work at factor 1, above what an empty frame costs
 _MAX_ROUNDS = 1 << 22
 _LANES, _OBJECTS = 16_384, 64
@@ -64,6 +65,7 @@ def judge(wall_ms: Sequence[float], gpu_ms: Sequence[float | None], reasons: Seq
 def judge_device(device: Device) -> dict[PassKind, Trust]:
     """Run a frame with a compute and a draw pass at three amounts of each. Takes under a second a kind.
 
+    A timer must also keep the two apart: what only the other pass has to do must not show in this one's reading.
     Both passes are always there: on lavapipe stamps of compute passes are right until the first draw, and wrong
     ever after, so a kernel measured by itself would be believed and every real frame would be wrong.
     """
@@ -71,12 +73,16 @@ def judge_device(device: Device) -> dict[PassKind, Trust]:
         return dict.fromkeys(ROUNDS, Trust(False, f"no timer: {device.info.timestamps}"))
     work = _mixed_work(device)
     trust = {kind: _judge(device, work, kind) for kind in ROUNDS}
+    others: dict[PassKind, PassKind] = {"compute": "draw", "draw": "compute"}
+    for kind, other in others.items():
+        leak = _leak(device, work, kind, other) if trust[kind].trusted else None
+        trust[kind] = trust[kind] if leak is None else Trust(False, f"untrusted: {leak}")
     work.release()
     return trust
 
 
 def _judge(device: Device, work: Executable, kind: PassKind) -> Trust:
-    idle: dict[str, Scalar] = {**frame_values(0.0, device.size_px), **dict.fromkeys(ROUNDS.values(), 0)}
+    idle = _idle_values(device)
 
     def frame(rounds: int) -> tuple[float, GpuTimes | None]:
         return _timed_frame(device, work, {**idle, ROUNDS[kind]: rounds})
@@ -90,13 +96,47 @@ def _judge(device: Device, work: Executable, kind: PassKind) -> Trust:
             wall_ms, times = frame(rounds * factor)
             walls[factor].append(wall_ms)
             if times is not None and times.spans is not None:
-                spans = (span for span in times.spans if span.kind == kind)
-                readings[factor].append(sum(span.end_ns - span.begin_ns for span in spans) / 1e6)
+                readings[factor].append(_kind_ms(times, kind))
             elif times is not None and times.reason is not None:
                 reasons.append(times.reason)
     # The least disturbed run of each amount: noise only ever adds.
     gpu = [min(readings[factor]) if readings[factor] else None for factor in WORK_FACTORS]
     return judge([min(walls[factor]) for factor in WORK_FACTORS], gpu, reasons)
+
+
+def _leak(device: Device, work: Executable, kind: PassKind, other: PassKind) -> str | None:
+    """What is wrong when a pass reads longer only because the other pass has work."""
+    idle = _idle_values(device)
+    rounds = _enough_rounds(lambda rounds: _timed_frame(device, work, {**idle, ROUNDS[other]: rounds}))
+    alone = _pipelined_ms(device, work, idle, kind)
+    behind = _pipelined_ms(device, work, {**idle, ROUNDS[other]: rounds}, kind)
+    if behind - alone <= LARGEST_LEAK * _ENOUGH_MS:
+        return None
+    return (
+        f"a {kind} pass reads {alone:.2f} ms, and {behind:.2f} ms when only the {other} pass "
+        f"got {_ENOUGH_MS:.0f} ms more to do"
+    )
+
+
+def _pipelined_ms(device: Device, work: Executable, values: Mapping[str, Scalar], kind: PassKind) -> float:
+    """Median reading of the passes of ``kind`` in frames that follow each other without a wait, as real ones do."""
+    readings: list[float] = []
+    for index in range(_PIPELINED_FRAMES):
+        if device.begin_frame(SpanRecorder(index)):
+            work.execute(values)
+            device.end_frame()
+        readings += [_kind_ms(times, kind) for times in device.completed_frames() if times.spans is not None]
+    device.finish()
+    readings += [_kind_ms(times, kind) for times in device.completed_frames() if times.spans is not None]
+    return sorted(readings)[len(readings) // 2] if readings else 0.0
+
+
+def _kind_ms(times: GpuTimes, kind: PassKind) -> float:
+    return sum(span.end_ns - span.begin_ns for span in times.spans or () if span.kind == kind) / 1e6
+
+
+def _idle_values(device: Device) -> dict[str, Scalar]:
+    return {**frame_values(0.0, device.size_px), **dict.fromkeys(ROUNDS.values(), 0)}
 
 
 def _enough_rounds(frame: Callable[[int], tuple[float, GpuTimes | None]]) -> int:
