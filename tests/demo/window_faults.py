@@ -491,7 +491,7 @@ def workload(made: Session, widgets: Callable[[], object] | None) -> Result:
     """What one frame issues, beside its overlay."""
     stage = made.app.stage
     with issued_calls() as calls:
-        record = run_frame(stage.device, stage.work, 9999, made.app._values(), widgets)
+        record = run_frame(stage.device, stage.work, 9999, made.app._values, widgets)
     stage.device.finish()
     return {
         "counters": asdict(stage.work.counters),
