@@ -471,10 +471,10 @@ def panel(interface: Interface) -> Result:
         kind.pixels_per_point = property(lambda window, scale=ratio: (scale, scale))
         made.pyglet_window.dispatch_event("on_mouse_leave", 0, 0)  # a tooltip would reach beyond the panel
         made.steps(6)
-        plain = made.photograph()
+        plain = made.settled()
         filled = seen(made)
         made.press(key.O)
-        made.steps(4)
+        made.steps(8)
         changed = np.argwhere(np.any(plain != made.photograph(), axis=2))
         click(made, choice(made, other))
         result[str(ratio)] = {

@@ -89,6 +89,17 @@ class Session:
         rows = np.frombuffer(content, np.uint8).reshape(height, -1)[:, : 4 * width].reshape(height, width, 4)
         return rows[:, :, 2::-1].copy()
 
+    def settled(self) -> Photo:
+        """The photograph that two looks in a row agree on: a server may still show the frame before a new size."""
+        before = self.photograph()
+        for _ in range(20):
+            self.steps(3)
+            now = self.photograph()
+            if now.shape == before.shape and np.array_equal(now, before):
+                break
+            before = now
+        return now
+
     def offscreen(self) -> Photo:
         return self.app.stage.work.image()[:, :, :3]
 
