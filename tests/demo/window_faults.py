@@ -83,7 +83,7 @@ def still(made: Session) -> None:
 
 def seen(made: Session) -> Result:
     """What the screen shows against what is drawn offscreen, and what the app says."""
-    photo = made.photograph()
+    photo = made.settled()
     return {
         "interface": made.app.stage.interface,
         "message": made.app.message,
