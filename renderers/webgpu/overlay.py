@@ -3,16 +3,32 @@
 from typing import Any
 
 import wgpu
+from imgui_bundle import imgui
 from wgpu.utils.imgui import ImguiWgpuBackend
 
 from renderers.webgpu.target import COLOUR_FORMAT
+
+
+class _Backend(ImguiWgpuBackend):  # type: ignore[misc]
+    """wgpu-py uploads of a new texture only what changed last: an atlas that grows loses the glyphs it had."""
+
+    def _update_texture(self, texture: Any) -> None:
+        created = texture.status == imgui.ImTextureStatus.want_create
+        super()._update_texture(texture)
+        if created:
+            self._device.queue.write_texture(
+                {"texture": self._textures[texture.tex_id]},
+                texture.get_pixels_array(),
+                {"bytes_per_row": texture.width * texture.bytes_per_pixel},
+                (texture.width, texture.height, 1),
+            )
 
 
 class WebGpuOverlay:
     """Belongs to the ImGui context that is current when it is made."""
 
     def __init__(self, device: "wgpu.GPUDevice") -> None:
-        self._backend = ImguiWgpuBackend(device, COLOUR_FORMAT)
+        self._backend = _Backend(device, COLOUR_FORMAT)
 
     def encode(self, draw_data: Any, encoder: "wgpu.GPUCommandEncoder", colour: Any) -> None:
         """Blend over what ``colour`` shows. No timestamps: the overlay is no part of the workload's GPU time."""

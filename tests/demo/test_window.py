@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -95,22 +93,6 @@ def test_frames_and_screenshot_end_a_run_by_themselves(interface: str, tmp_path:
     assert done.stderr == ""
     width, height, _, _ = png.Reader(bytes=picture.read_bytes()).asRGB8()
     assert (width, height) == (320, 180)
-
-
-@pytest.mark.parametrize("interface", ["gl", "wgpu"])
-def test_an_interrupt_closes_the_window_without_a_traceback(interface: str, tmp_path: Path) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "demo", "--interface", interface, "--size", "320x180"],
-        cwd=_ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(6.0)
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=60)
-    assert child.returncode == 130, errors
-    assert errors == ""
 
 
 def test_an_interface_that_is_missing_leaves_the_other_one_running(tmp_path: Path) -> None:

@@ -231,8 +231,9 @@ def test_a_display_that_goes_away_is_one_line_and_exit_code_3(interface: Interfa
     assert "the display went away" in errors
 
 
-def test_a_stall_is_one_hitch_and_one_long_frame(interface: Interface, tmp_path: Path) -> None:
-    result = _after("stalled", interface, tmp_path)
+def test_a_stall_is_one_long_frame_and_leaves_the_axis_alone(tmp_path: Path) -> None:
+    """History and axis know no interface, so one will do."""
+    result = _after("stalled", "opengl", tmp_path)
     assert result["frames_over_5_s"] == 1
     assert result["axis_top_ms"] == 20.0
-    _is_right(result, interface)
+    _is_right(result, "opengl")
