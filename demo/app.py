@@ -111,7 +111,6 @@ class App:
         self._last_end_ns: int | None = None
         self._rebuilt = True
         self._sizes_changed_s: float | None = None
-        self._stepping = False
         self._refresh_hz = window.refresh_hz
 
     def open(self) -> None:
