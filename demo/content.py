@@ -13,8 +13,9 @@ from compute.schedule import array_spec, schedule
 from compute.workloads.elementwise import record_wave
 from renderers.device import Device, Executable
 from renderers.heights import heights
+from renderers.materials import State
 from renderers.plan import Plan, Submission, build_plan
-from renderers.scene import SCENES, Scene, wave_input
+from renderers.scene import SCENES, Order, Scene, wave_input
 from renderers.witness import Witness, find_witness
 
 OUTPUT = "wave/out"
@@ -29,10 +30,12 @@ class Content:
     objects: int
     elements: int
     limits: Limits
+    state: State = "none"
+    order: Order = "sorted"
 
     @cached_property
     def scene(self) -> Scene:
-        return SCENES[self.scene_name](self.objects)
+        return SCENES[self.scene_name](self.objects, self.state, self.order)
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -47,9 +50,9 @@ class Content:
         source, gather = heights(OUTPUT, self.elements, self.objects, self.limits)
         return build_plan((wave, gather), self.scene.draw_pass(source), self.scene.arrays())
 
-    def compile(self, device: Device, how: How) -> Executable:
+    def compile(self, device: Device, how: How, submission: Submission = Submission.IMMEDIATE_BIND) -> Executable:
         """The plan on ``device``, with its data uploaded."""
-        work = device.compile(self.plan(how), Submission.IMMEDIATE_BIND)
+        work = device.compile(self.plan(how), submission)
         for name, data in self.scene.data().items():
             work.upload(name, data)
         work.upload("wave/x", self.x)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from compute.kernel import Limits, Scalar
+from compute.kernel import LimitError, Limits, Scalar
 from renderers.plan import Plan, Submission
 
 Array = npt.NDArray[Any]
@@ -139,6 +139,19 @@ class Counters:
 
 
 @dataclass(frozen=True, slots=True)
+class Build:
+    """What making an executable took, once. ``compile_ms``: wall time of all of it, ``pipelines`` new ones included.
+
+    ``recording_ms``: thread time of storing or recording the draws, which steady frames then need not describe; None
+    where nothing is stored.
+    """
+
+    compile_ms: float
+    pipelines: int
+    recording_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceInfo:
     """``submissions``: None for supported, else why not. ``timestamps``: None for present, else why not.
 
@@ -158,6 +171,13 @@ class DeviceInfo:
     validates: bool
 
 
+def check_submission(info: DeviceInfo, submission: Submission) -> None:
+    """Raises LimitError with the reason for a submission that the device refuses."""
+    reason = info.submissions[submission]
+    if reason is not None:
+        raise LimitError(f"{info.interface}: {submission.value}: {reason}")
+
+
 class Executable(Protocol):
     """A plan made concrete on one device: pipelines built, buffers allocated, nothing left to decide."""
 
@@ -165,6 +185,8 @@ class Executable(Protocol):
     def plan(self) -> Plan: ...
     @property
     def counters(self) -> Counters: ...
+    @property
+    def build(self) -> Build: ...
     def execute(self, values: Mapping[str, Scalar]) -> None:
         """Encode one frame's passes, and submit only lone ones; never waits by design."""
         ...
@@ -197,7 +219,10 @@ class Device(Protocol):
     @property
     def present_mode(self) -> str: ...
     def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> Executable:
-        """Make ``plan`` concrete; pipelines are cached per device. Raises LimitError, AllocationError, BuildError."""
+        """Make ``plan`` concrete; pipelines are cached per device.
+
+        Raises LimitError (also for a submission that ``info`` refuses), AllocationError, BuildError.
+        """
         ...
 
     def begin_frame(self, clock: FrameClock) -> bool:

@@ -172,9 +172,7 @@ def _mixed_work(device: Device) -> Executable:
         ("trust/heights", ArraySpec((_OBJECTS,), "f32", (("trust/heights[0]", 4 * _OBJECTS),))),
     )
     spin = Schedule((ComputePass("trust", (dispatch,), 1),), arrays, ("trust/out",))
-    work = device.compile(
-        build_plan((spin,), scene.draw_pass("trust/heights"), scene.arrays()), Submission.IMMEDIATE_BIND
-    )
+    work = device.compile(build_plan((spin,), scene.draw_pass("trust/heights"), scene.arrays()), Submission.INSTANCED)
     for name, data in scene.data().items():
         work.upload(name, data)
     work.upload("trust/heights", np.full(_OBJECTS, 0.5, np.float32))

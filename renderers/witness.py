@@ -1,16 +1,17 @@
 """One pixel of the scene in float64 NumPy: what every timed run's picture is checked against.
 
-Follows assets/field.vert line by line, for the few objects whose box covers the pixel, without any GPU code.
+Follows assets/field.vert and .frag line by line, for the few objects whose box covers the pixel, without any GPU code.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from compute.kernel import Scalar
-from renderers.plan import DrawRange
+from renderers.materials import palette, texel
+from renderers.plan import DrawRange, Material
 from renderers.scene import BACKGROUND, Scene
 
 FloatArray = npt.NDArray[np.float64]
@@ -68,7 +69,10 @@ class _View:
         self._half_px = np.array(size_px) / 2.0
         self._objects = scene.objects.astype(np.float64)
         self._time = float(np.float32(values["time"]))  # type: ignore[arg-type]
-        self._draw_of = np.repeat(np.arange(len(scene.draws)), [draw.object_count for draw in scene.draws])
+        counts = [draw.object_count for draw in scene.draws]
+        self._mesh_of = np.repeat([draw.first_index for draw in scene.draws], counts)
+        self._meshes = {draw.first_index: draw for draw in scene.draws}
+        self._material_of = np.repeat([draw.material for draw in scene.draws], counts)
         self._size = np.stack((self._scale, 0.9 * self._scale + 1.6 * heights, self._scale), axis=1)
         self._low, self._high = self._boxes()
 
@@ -93,14 +97,15 @@ class _View:
         if len(covering) > _MOST_COVERING:
             return None  # far objects thinner than a pixel: no place for a witness
         nearest, colour = np.inf, None
-        for number, draw in enumerate(self._scene.draws):
-            objects = covering[self._draw_of[covering] == number]
+        for mesh, draw in self._meshes.items():
+            objects = covering[self._mesh_of[covering] == mesh]
             corners, normals = self._faces(objects, draw)
             depths = _depths_at(self._to_screen(corners.reshape(-1, 3)).reshape(-1, 3, 3), point)
             if len(depths) and depths.min() < nearest:
                 face = int(depths.argmin())
                 nearest = float(depths[face])
-                colour = self._shade(int(objects[face // (draw.index_count // 3)]), normals[face])
+                faces = draw.index_count // 3
+                colour = self._shade(int(objects[face // faces]), normals[face], self._mesh_normals(draw)[face % faces])
         return colour
 
     def _boxes(self) -> tuple[FloatArray, FloatArray]:
@@ -137,14 +142,36 @@ class _View:
         normals = np.einsum("oij,ofj->ofi", turn, normals / np.linalg.norm(normals, axis=2, keepdims=True))
         return corners.reshape(-1, 3, 3), normals.reshape(-1, 3)
 
-    def _shade(self, i: int, normal: FloatArray) -> FloatArray:
+    def _mesh_normals(self, draw: DrawRange) -> FloatArray:
+        """As stored, before an object is scaled and turned: (faces, 3)."""
+        chosen = self._scene.indices[draw.first_index : draw.first_index + draw.index_count].astype(int)
+        normals: FloatArray = self._scene.vertices[chosen[::3] + draw.base_vertex, 3:].astype(np.float64)
+        return normals
+
+    def _shade(self, i: int, normal: FloatArray, mesh_normal: FloatArray) -> FloatArray:
         record, height = self._objects[i], self._heights[i]
         light = 0.12 + 0.12 * normal[1] + 0.95 * max(float(normal @ _SUN), 0.0)
         lit = record[4:7] * light + _GLOW * (0.32 * height * height)
         distance = self._matrix[3] @ np.array([record[0], 0.0, record[1], 1.0])
         far = float(np.clip((distance - 13.0) / 16.0, 0.0, 1.0)) ** 2
-        shade: FloatArray = np.sqrt(np.clip(lit, 0.0, 1.0)) * (1.0 - far) + np.array(BACKGROUND[:3]) * far
+        finished = _finished(self._scene.materials[self._material_of[i]], np.sqrt(np.clip(lit, 0.0, 1.0)), mesh_normal)
+        shade: FloatArray = np.clip(finished * (1.0 - far) + np.array(BACKGROUND[:3]) * far, 0.0, 1.0)
         return shade
+
+
+def _finished(material: Material, colour: FloatArray, mesh_normal: FloatArray) -> FloatArray:
+    if material.palette is not None:
+        return colour * (palette(material.palette)[texel(mesh_normal)][:3] / 255.0) * 1.25
+    return _FINISHES[material.finish](colour)
+
+
+_FINISHES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "plain": lambda c: c,
+    "frost": lambda c: c * 0.55 + np.array([0.20, 0.26, 0.32]),
+    "ember": lambda c: np.array([c[0] * (2.0 - c[0]), c[1] * 0.62, c[2] * 0.35]),
+    "moss": lambda c: np.array([c[0] * 0.6, c[1] * 0.7 + 0.14, c[2] * 0.45]),
+    "slate": lambda c: np.full(3, c[0] * 0.3 + c[1] * 0.5 + c[2] * 0.2),
+}
 
 
 def _depths_at(corners: FloatArray, point: FloatArray) -> FloatArray:

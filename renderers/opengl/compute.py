@@ -20,6 +20,10 @@ class ComputePrograms:
         self._gl = gl
         self._built: dict[Kernel, Any] = {}
 
+    @property
+    def built(self) -> int:
+        return len(self._built)
+
     def get(self, kernel: Kernel) -> Any:
         if kernel not in self._built:
             try:

@@ -18,6 +18,12 @@ _NEXT_STEP = {
 }
 
 
+_NOT_RECORDED = (
+    "not available in the core profile (display lists are compatibility, command lists an NVIDIA extension); "
+    "multi-draw indirect is OpenGL's answer: use indirect"
+)
+
+
 class GlContext:
     """One context that makes itself current: another library may have taken it away at any time, silently."""
 
@@ -74,7 +80,7 @@ def describe(context: GlContext) -> DeviceInfo:
         driver=f"{info['GL_VENDOR']} {info['GL_VERSION']}",
         is_software=any(name in info["GL_RENDERER"].lower() for name in _SOFTWARE),
         limits=_limits(),
-        submissions=dict.fromkeys(Submission),
+        submissions={**dict.fromkeys(Submission), Submission.RECORDED: _NOT_RECORDED},
         timestamps=None if stamped else "this driver's timestamp counter has 0 bits",
         ns_per_tick=1.0,
         period_source="GL_TIMESTAMP is in ns by definition" if stamped else "n/a (no timestamps)",

@@ -12,6 +12,7 @@ from renderers.device import (
     Offscreen,
     Target,
     WindowTarget,
+    check_submission,
 )
 from renderers.opengl import native
 from renderers.opengl.compute import ComputePrograms
@@ -47,6 +48,7 @@ class OpenGlDevice:
         return self._window is None
 
     def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> OpenGlExecutable:
+        check_submission(self.info, submission)
         return OpenGlExecutable(
             self, self._context, plan, submission, self._compute_programs, self._scene_programs, self._timer
         )

@@ -1,17 +1,18 @@
 """A plan made concrete on OpenGL: buffers, programs, and the walk that issues one frame. Made by device.compile."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import moderngl
 import numpy as np
 
 from compute.kernel import ComputePass, Scalar
 from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
-from renderers.device import MAX_FRAMES_IN_FLIGHT, AllocationError, Array, Counters, Image
+from renderers.device import MAX_FRAMES_IN_FLIGHT, Array, Build, Counters, Image
 from renderers.opengl.barriers import Barrier, barriers
+from renderers.opengl.buffers import allocate_arrays
 from renderers.opengl.compute import ComputePrograms, PassLaunches
 from renderers.opengl.context import GlContext
 from renderers.opengl.draws import SceneDraws, ScenePrograms
@@ -48,12 +49,13 @@ class OpenGlExecutable:
         scene_programs: ScenePrograms,
         timer: OpenGlTimer | None,
     ) -> None:
+        begin_ns, programs = time.perf_counter_ns(), compute_programs.built + scene_programs.built
         context.make_current()
         self._host, self._context, self.plan, self._timer = host, context, plan, timer
         self._arrays = dict(plan.arrays)
         self._blocks = FrameBlocks(plan)
         self._units = timed_units(plan)
-        self._buffers = _allocate(context.gl, plan)
+        self._buffers = allocate_arrays(context.gl, plan)
         # One region per frame in flight, so that no write waits for a frame that still reads.
         self._scalars = context.gl.buffer(reserve=max(16, self._blocks.size * MAX_FRAMES_IN_FLIGHT), dynamic=True)
         self._values: Mapping[str, Scalar] = {}
@@ -68,6 +70,11 @@ class OpenGlExecutable:
 
         self._passes = [concrete(each) for each in plan.passes]
         self.counters = self._count()
+        self.build = Build(
+            compile_ms=(time.perf_counter_ns() - begin_ns) / 1e6,
+            pipelines=compute_programs.built + scene_programs.built - programs,
+            recording_ms=next((each.recording_ms for each in self._scenes()), None),
+        )
 
     def execute(self, values: Mapping[str, Scalar]) -> None:
         self._context.make_current()
@@ -152,16 +159,3 @@ class OpenGlExecutable:
             bytes_uploaded=self._blocks.size + sum(each.uniform_bytes for each in self._scenes()),
             memory_bytes=sum(each.memory_bytes for each in self.plan.compute_passes),
         )
-
-
-def _allocate(gl: Any, plan: Plan) -> dict[str, Any]:
-    buffers = {}
-    for name, spec in plan.arrays:
-        for chunk, size in spec.chunks:
-            try:
-                buffers[chunk] = gl.buffer(reserve=size)
-            except moderngl.Error as error:
-                raise AllocationError(
-                    f"{name}: the device has no room for {size:,} bytes of {spec.shape}; lower --elements"
-                ) from error
-    return buffers

@@ -10,13 +10,14 @@ from renderers.plan import Submission
 from renderers.webgpu import native
 
 _NEXT_STEP = "install a Vulkan driver (Debian, Ubuntu: apt install mesa-vulkan-drivers; else your GPU vendor's)"
+_FIRST_INSTANCE = "indirect-first-instance"
 
 
 def open_adapter(name: str | None) -> "wgpu.GPUDevice":
     """The adapter whose name contains ``name``, or wgpu's choice. Raises UnavailableError."""
     native.restrict_instance()
     adapter = _named(name) if name else _preferred()
-    wanted = [feature for feature in ("timestamp-query",) if feature in adapter.features]
+    wanted = [feature for feature in ("timestamp-query", _FIRST_INSTANCE) if feature in adapter.features]
     try:
         return adapter.request_device_sync(label="interface-tax", required_features=wanted)
     except RuntimeError as error:
@@ -34,12 +35,19 @@ def describe(device: "wgpu.GPUDevice") -> DeviceInfo:
         driver=info["description"] or "n/a (not reported)",
         is_software=info["adapter_type"] == "CPU",
         limits=_limits(device.limits),
-        submissions=dict.fromkeys(Submission),
+        submissions={**dict.fromkeys(Submission), Submission.INDIRECT: _why_not_indirect(device)},
         timestamps=None if stamped else "this adapter has no timestamp-query feature",
         ns_per_tick=native.timestamp_period(device) if stamped else 1.0,
         period_source="wgpuQueueGetTimestampPeriod" if stamped else "n/a (no timestamps)",
         validates=True,  # wgpu-core cannot be asked not to
     )
+
+
+def _why_not_indirect(device: "wgpu.GPUDevice") -> str | None:
+    """Without the feature a driver may ignore which object an indirect draw is for, silently."""
+    if _FIRST_INSTANCE in device.features:
+        return None
+    return f"this adapter has no {_FIRST_INSTANCE} feature; use recorded or instanced"
 
 
 def _preferred() -> Any:

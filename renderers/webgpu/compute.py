@@ -26,6 +26,10 @@ class ComputePipelines:
         self._device = device
         self._built: dict[Kernel, tuple[Any, Any]] = {}
 
+    @property
+    def built(self) -> int:
+        return len(self._built)
+
     def get(self, kernel: Kernel) -> tuple[Any, Any]:
         """(pipeline, bind group layout)."""
         if kernel not in self._built:

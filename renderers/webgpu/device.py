@@ -3,14 +3,14 @@
 from collections import deque
 from collections.abc import Iterator
 
-from renderers.device import DeviceOptions, FrameClock, GpuTimes, Offscreen, Target
+from renderers.device import DeviceOptions, FrameClock, GpuTimes, Offscreen, Target, check_submission
 from renderers.plan import Plan, Submission
 from renderers.webgpu import native
 from renderers.webgpu.adapter import describe, open_adapter
 from renderers.webgpu.compute import ComputePipelines
-from renderers.webgpu.draws import ScenePipelines
 from renderers.webgpu.executable import OpenFrame, WebGpuExecutable
 from renderers.webgpu.overlay import WebGpuOverlay
+from renderers.webgpu.pipelines import ScenePipelines
 from renderers.webgpu.target import FrameTarget, OffscreenTarget, SurfaceTarget
 from renderers.webgpu.timer import WebGpuTimer
 
@@ -43,6 +43,7 @@ class WebGpuDevice:
 
     @native.names_loss
     def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> WebGpuExecutable:
+        check_submission(self.info, submission)
         return WebGpuExecutable(
             self, self._device, plan, submission, self._compute_pipelines, self._scene_pipelines, self._timer
         )

@@ -1,5 +1,6 @@
 """A plan made concrete on wgpu: buffers, bind groups, and the walk that encodes one frame. Made by device.compile."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -7,15 +8,17 @@ from typing import Any, Protocol
 import numpy as np
 import wgpu
 
-from compute.kernel import ArraySpec, ComputePass, Scalar
+from compute.kernel import ComputePass, Scalar
 from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
-from renderers.device import AllocationError, Array, Counters, Image
+from renderers.device import Array, Build, Counters, Image
 from renderers.plan import Pass, Plan, Submission
 from renderers.timers import TimedFrame, timed_units
 from renderers.webgpu import native
+from renderers.webgpu.buffers import allocate_arrays
 from renderers.webgpu.compute import ComputePipelines, PassLaunches
-from renderers.webgpu.draws import SceneDraws, ScenePipelines
+from renderers.webgpu.draws import SceneDraws
+from renderers.webgpu.pipelines import ScenePipelines
 from renderers.webgpu.target import OffscreenTarget
 from renderers.webgpu.timer import WebGpuTimer
 
@@ -47,12 +50,13 @@ class WebGpuExecutable:
         scene_pipelines: ScenePipelines,
         timer: WebGpuTimer | None,
     ) -> None:
+        begin_ns, pipelines = time.perf_counter_ns(), compute_pipelines.built + scene_pipelines.built
         self._host, self._device, self.plan, self._timer = host, device, plan, timer
         self._queue = device.queue
         self._arrays = dict(plan.arrays)
         self._blocks = FrameBlocks(plan)
         self._units = timed_units(plan)
-        self._buffers = _allocate(device, plan)
+        self._buffers = allocate_arrays(device, plan)
         usage = wgpu.BufferUsage
         self._scalars = device.create_buffer(size=max(16, self._blocks.size), usage=usage.UNIFORM | usage.COPY_DST)
         self._values: Mapping[str, Scalar] = {}
@@ -65,6 +69,12 @@ class WebGpuExecutable:
 
         self._passes = [concrete(each) for each in plan.passes]
         self.counters = self._count()
+        scenes = (each for each in self._passes if isinstance(each, SceneDraws))
+        self.build = Build(
+            compile_ms=(time.perf_counter_ns() - begin_ns) / 1e6,
+            pipelines=compute_pipelines.built + scene_pipelines.built - pipelines,
+            recording_ms=next((each.recording_ms for each in scenes), None),
+        )
 
     @native.names_loss
     def execute(self, values: Mapping[str, Scalar]) -> None:
@@ -146,27 +156,3 @@ class WebGpuExecutable:
             bytes_uploaded=self._blocks.size,
             memory_bytes=sum(each.memory_bytes for each in compute),
         )
-
-
-def _allocate(device: "wgpu.GPUDevice", plan: Plan) -> dict[str, Any]:
-    usage = wgpu.BufferUsage
-    extra = dict.fromkeys((each.indices for each in plan.scene_passes), usage.INDEX)
-    for scene in plan.scene_passes:
-        extra |= {scene.vertices: usage.VERTEX, scene.heights: usage.VERTEX}
-    common = usage.STORAGE | usage.COPY_SRC | usage.COPY_DST
-    buffers = {}
-    for name, spec in plan.arrays:
-        for chunk, size in spec.chunks:
-            buffers[chunk] = _buffer(device, name, spec, size, common | extra.get(name, 0), chunk)
-    return buffers
-
-
-def _buffer(device: "wgpu.GPUDevice", name: str, spec: ArraySpec, size: int, usage: int, label: str) -> Any:
-    try:
-        return device.create_buffer(label=label, size=size, usage=usage)
-    except (wgpu.GPUError, RuntimeError) as error:
-        if "is lost" in str(error):
-            raise
-        raise AllocationError(
-            f"{name}: the device has no room for {size:,} bytes of {spec.shape}; lower --elements"
-        ) from error

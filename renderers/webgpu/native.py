@@ -73,6 +73,11 @@ def poll(device: "wgpu.GPUDevice") -> None:
     lib.wgpuDevicePoll(device._internal, False, ffi.NULL)
 
 
+def multi_draw(encoding: "wgpu.GPURenderPassEncoder", commands: "wgpu.GPUBuffer", offset: int, count: int) -> None:
+    """``count`` indexed draws, read from ``commands`` at ``offset`` bytes. WebGPU itself has no such call."""
+    extras.multi_draw_indexed_indirect(encoding, commands, offset=offset, count=count)
+
+
 class Pulse:
     """Tells whether a device is still there, by a write of no bytes: the cheapest call that says so."""
 

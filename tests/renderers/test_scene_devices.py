@@ -1,6 +1,7 @@
 """The scene on every device: the same picture, the right way up, and the one that float64 NumPy computes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from demo.content import OUTPUT, Content
 from renderers.camera import frame_values, look_at, perspective
 from renderers.device import Device, Executable, Image
 from renderers.plan import Submission, build_plan
-from renderers.scene import FRAME_VALUES, field
+from renderers.scene import field
 from renderers.timers import SpanRecorder
 from renderers.witness import MAX_CHANNEL_ERROR
 
@@ -101,10 +102,7 @@ def test_the_near_plane_cuts_at_the_same_depth(opengl: Device, webgpu: Device, n
 def test_a_level_is_stored_as_written_without_a_transfer_curve(device: Device, level: float, stored: int) -> None:
     scene = field(1)
     plain = scene.draw_pass("blank/heights")
-    grey = type(plain)(
-        "grey", plain.shader, FRAME_VALUES, plain.draws, plain.vertices, plain.indices, plain.objects, plain.heights,
-        (level, level, level, 1.0),
-    )  # fmt: skip
+    grey = replace(plain, clear=(level, level, level, 1.0))
     heights = ("blank/heights", array_spec("blank/heights", (1,), FLOOR))
     work = device.compile(build_plan((), grey, (*scene.arrays(), heights)), Submission.NONE)
     image = draw(device, work, frame_values(0.0, device.size_px))
