@@ -93,7 +93,7 @@ class App:
             settings.interfaces[0],
             settings.schedules[0],
             settings.objects,
-            settings.elements,
+            settings.elements_for(settings.objects),
             settings.frames_in_flight,
         )
         self._made = Wanted(**{name: getattr(self.wanted, name) for name in Wanted.__slots__})

@@ -91,7 +91,7 @@ def common_limits(devices: Sequence[Device]) -> Limits:
 def run_bench(settings: Settings, benches: Sequence[Bench]) -> Result:
     """Compile, compare, then measure. Ctrl-C ends the measuring and keeps what was measured."""
     limits = common_limits([bench.device for bench in benches])
-    content = Content(settings.scene, settings.objects, settings.elements, limits)
+    content = Content(settings.scene, settings.objects, settings.elements_for(settings.objects), limits)
     result = Result(content, [])
     progress = Progress()
     with Interrupt() as interrupt:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import NoReturn, TypeVar, get_args
 
 from compute.kernel import SCHEDULES, How, LimitError
 from demo.settings import (
@@ -20,12 +20,19 @@ from demo.settings import (
     EXIT_INPUT,
     EXIT_INTERRUPTED,
     CheckError,
+    FitOn,
+    FitSettings,
     InputError,
     Settings,
 )
 from renderers.device import INTERFACES, DeviceLostError, Interface, UnavailableError
-from renderers.scene import MAX_OBJECTS, SCENES
+from renderers.materials import STATES
+from renderers.plan import Submission
+from renderers.scene import ORDERS, SCENES
 
+T = TypeVar("T")
+MAX_OBJECTS_ASKED = (1 << 31) - 1  # what fits is known only when the devices are open
+MAX_SHADER_COST = 10_000
 MAX_ELEMENTS = 1 << 30
 MAX_EXTENT_PX = 8192
 _ALIASES: dict[str, Interface] = {"gl": "opengl", "opengl": "opengl", "wgpu": "webgpu", "webgpu": "webgpu"}
@@ -106,13 +113,25 @@ def _parser(command: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--interface", help="opengl (gl), webgpu (wgpu)" + ("; comma list, default all that exist" if bench else ""))
     add("--scene", default="field", help="field")
-    add("--objects", type=int, default=1000, metavar="N", help="solids, each its own draw (1000)")
+    add("--objects", type=int, default=1000, metavar="N", help="solids (1000)")
+    several = "; comma list or all" if bench else ""
+    add("--submission", help=f"{', '.join(each.value for each in Submission)}{several} (immediate-bind)")
+    add("--state", default="none", help=f"what differs between materials: none, texture, pipeline{several} (none)")
+    add(
+        "--order",
+        default="sorted",
+        help=f"of the draw list: sorted by material and mesh, or shuffled{several} (sorted)",
+    )
+    add("--shader-cost", type=int, default=0, metavar="K", help="rounds of invisible work in each pixel (0)")
     add("--workload", default="wave", help="wave: relu(x*a + b)")
     add("--elements", type=int, metavar="N", help="floats the workload computes (default: objects)")
-    add("--schedule", help="eager, batched, fused" + ("; comma list or all (default)" if bench else " (default fused)"))
+    schedules = "; comma list or all (all; fused where draws are compared)" if bench else " (fused)"
+    add("--schedule", help=f"eager, batched, fused{schedules}")
     add("--size", default="640x360" if bench else "1280x720", metavar="WxH", help="pixels")
     add("--frames", type=int, metavar="N", help="frames per configuration (120)" if bench else "exit after N frames")
-    add("--in-flight", type=int, default=2, metavar="1|2|3", help="frames in flight (2)")
+    in_flight = "2; 1 where draws are compared" if bench else "2"
+    add("--in-flight", type=int, metavar="1|2|3", help=f"frames in flight ({in_flight})")
+    add("--no-validation", action="store_true", help="leave out the drivers' checks where they can be")
     add("--screenshot", type=Path, metavar="FILE.png", help="FILE-INTERFACE.png each" if bench else "saved at the end")
     add("--adapter", metavar="NAME", help="part of the adapter's name; see --list")
     add("--list", action="store_true", help="interfaces, adapters, drivers; then exit")
@@ -121,16 +140,33 @@ def _parser(command: str) -> argparse.ArgumentParser:
     if bench:
         add("--warmup", type=int, default=5, metavar="N", help="frames before each block that are not counted (5)")
         add("--json", metavar="FILE", help="write everything measured; - for standard output")
+        add(
+            "--null-driver",
+            action="store_true",
+            help="also describe the frames to a driver that renders nothing (Mesa)",
+        )
+        add("--fit", action="store_true", help="find how many objects fit in the budget")
+        add("--fit-on", default="frame", help="frame time or cpu: CPU work alone (frame)")
+        add(
+            "--fit-percentile",
+            type=int,
+            default=95,
+            metavar="P",
+            help="that must stay within the budget, 50 to 95 (95)",
+        )
+        add("--fit-seconds", type=int, default=20, metavar="S", help="at most, for each configuration (20)")
     return parser
 
 
 def _settings(command: str, options: argparse.Namespace) -> Settings:
     """Every rule about arguments in one place. Raises InputError."""
     bench = command == "bench"
-    elements = options.objects if options.elements is None else options.elements
-    _within("--objects", options.objects, 1, MAX_OBJECTS)
-    _within("--elements", elements, 1, MAX_ELEMENTS)
-    _within("--in-flight", options.in_flight, 1, 3)
+    _within("--objects", options.objects, 0, MAX_OBJECTS_ASKED)
+    if options.elements is not None:
+        _within("--elements", options.elements, 1, MAX_ELEMENTS)
+    if options.in_flight is not None:
+        _within("--in-flight", options.in_flight, 1, 3)
+    _within("--shader-cost", options.shader_cost, 0, MAX_SHADER_COST)
     if options.frames is not None:
         _within("--frames", options.frames, 1, 1_000_000)
     if bench:
@@ -140,19 +176,32 @@ def _settings(command: str, options: argparse.Namespace) -> Settings:
     json_target = options.json if bench else None
     _writable("--json", None if json_target in (None, "-") else Path(json_target))
     _writable("--screenshot", options.screenshot)
+    names = [each.value for each in Submission]
+    submission_names = _listed("--submission", options.submission or "immediate-bind", names, bench)
+    states = _listed("--state", options.state, STATES, bench)
+    orders = _listed("--order", options.order, ORDERS, bench)
+    compared = bench and len(submission_names) * len(states) * len(orders) > 1
     return Settings(
         interfaces=_interfaces(options.interface, several=bench),
         interfaces_named=options.interface is not None,
         scene=options.scene,
         objects=options.objects,
         workload=options.workload,
-        elements=elements,
-        schedules=_schedules(options.schedule, several=bench),
+        elements=options.elements,
+        schedules=_schedules(options.schedule, several=bench, compared=compared or (bench and options.fit)),
+        submissions=tuple(Submission(name) for name in submission_names),
+        submissions_named=options.submission is not None and options.submission.lower() != "all",
+        states=states,
+        orders=orders,
+        shader_cost=options.shader_cost,
         size_px=_size(options.size),
         frames=(120 if options.frames is None else options.frames) if bench else options.frames,
         warmup=options.warmup if bench else 0,
-        frames_in_flight=options.in_flight,
+        frames_in_flight=options.in_flight or (1 if compared else 2),
         adapter=options.adapter,
+        validation=not options.no_validation,
+        null_driver=bench and options.null_driver,
+        fit=_fit(options) if bench and options.fit else None,
         screenshot=options.screenshot,
         json=json_target,
     )
@@ -167,13 +216,28 @@ def _interfaces(text: str | None, several: bool) -> tuple[Interface, ...]:
     return tuple(dict.fromkeys(_ALIASES[name] for name in names))
 
 
-def _schedules(text: str | None, several: bool) -> tuple[How, ...]:
-    if several and (text is None or text.lower() == "all"):
-        return SCHEDULES
-    names = _names("--schedule", "fused" if text is None else text, several)
+def _schedules(text: str | None, several: bool, compared: bool) -> tuple[How, ...]:
+    """All of them where they are what is compared, else one."""
+    if text is None:
+        return SCHEDULES if several and not compared else ("fused",)
+    return _listed("--schedule", text, SCHEDULES, several)
+
+
+def _fit(options: argparse.Namespace) -> FitSettings:
+    _one_of("--fit-on", options.fit_on, get_args(FitOn))
+    _within("--fit-percentile", options.fit_percentile, 50, 95)
+    _within("--fit-seconds", options.fit_seconds, 1, 3600)
+    return FitSettings(options.fit_on, options.fit_percentile, options.fit_seconds)
+
+
+def _listed(option: str, text: str, known: Sequence[T], several: bool) -> tuple[T, ...]:
+    """The names of a comma list, in the order of ``known``; ``all`` is all of them where there may be several."""
+    if several and text.strip().lower() == "all":
+        return tuple(known)
+    names = _names(option, text, several)
     for name in names:
-        _one_of("--schedule", name, get_args(How))
-    return tuple(how for how in SCHEDULES if how in names)
+        _one_of(option, name, [str(each) for each in known])
+    return tuple(each for each in known if each in names)
 
 
 def _names(option: str, text: str, several: bool) -> list[str]:

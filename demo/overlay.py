@@ -376,8 +376,8 @@ def _facts(shown: Shown, height: float) -> None:
     imgui.text_colored(_DIM, f"{shown.info.title}, {shown.info.adapter}")
     imgui.text_colored(_DIM, f"Driver {shown.info.driver}")
     refresh = "n/a" if shown.refresh_hz is None else f"{shown.refresh_hz:.2f} Hz"
-    validation = "on" if shown.info.validates else "off"
-    imgui.text_colored(_DIM, f"Present {shown.present_mode}, refresh {refresh}, validation {validation}")
+    imgui.text_colored(_DIM, f"Present {shown.present_mode}, refresh {refresh}")
+    imgui.text_colored(_DIM, f"Validation: {shown.info.validation}")
     imgui.text_colored(
         _DIM, f"Missed: {shown.missed_rule}; {shown.history.rebuilt} rebuilt, {shown.history.skipped} skipped"
     )

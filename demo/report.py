@@ -86,7 +86,7 @@ def print_table(settings: Settings, benches: Sequence[Bench], result: Result) ->
     """One row a configuration, then what the rows mean and what they do not."""
     info = [bench.device.info for bench in benches]
     print(f"scene {settings.scene}, {settings.objects:,} objects, {Submission.IMMEDIATE_BIND.value}; "
-          f"workload {settings.workload}, {settings.elements:,} elements; {settings.size_px[0]}x{settings.size_px[1]}; "
+          f"workload {settings.workload}, {settings.elements_for(settings.objects):,} elements; {settings.size_px[0]}x{settings.size_px[1]}; "
           f"{settings.frames_in_flight} in flight")  # fmt: skip
     for each in info:
         software = " (a software adapter: says nothing about hardware)" if each.is_software else ""
@@ -215,7 +215,7 @@ def _run_json(settings: Settings, configuration: Configuration) -> dict[str, Any
         "submission": Submission.IMMEDIATE_BIND.value,
         "workload": settings.workload,
         "schedule": configuration.how,
-        "elements": settings.elements,
+        "elements": settings.elements_for(settings.objects),
         "size": list(settings.size_px),
         "conditions": _conditions_json(settings, configuration.bench),
         "missed_frames": missed_unsynced([each.frame_ms for each in samples]),
@@ -267,7 +267,7 @@ def window_json(run: WindowRun) -> dict[str, Any]:
         "present_mode": run.device.present_mode,
         "refresh_hz": run.refresh_hz,
         "missed_rule": run.missed_rule,
-        "validation": info.validates,
+        "validation": info.validation,
         "debug_context": False,
         "driver_threads": None,
         "clocks": None,
@@ -338,7 +338,7 @@ def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
         "present_mode": "offscreen",
         "refresh_hz": None,
         "missed_rule": MISSED_RULE,
-        "validation": bench.device.info.validates,
+        "validation": bench.device.info.validation,
         "debug_context": False,
         "driver_threads": bench.driver_threads,
         "clocks": None,

@@ -33,7 +33,8 @@ class Stage:
         self._devices: dict[Interface, Device] = {}
         self._works: dict[tuple[Interface, How], Executable] = {}
         self._troubles: dict[Interface, str] = {}
-        self.content = Content(settings.scene, settings.objects, settings.elements, FLOOR)
+        elements = settings.elements_for(settings.objects)
+        self.content = Content(settings.scene, settings.objects, elements, FLOOR)
         self.interface: Interface = settings.interfaces[0]
         self.how: How = settings.schedules[0]
 

@@ -74,12 +74,16 @@ Target = Offscreen | WindowTarget
 
 @dataclass(frozen=True, slots=True)
 class DeviceOptions:
-    """``adapter``: part of the name of the adapter to use; None takes the interface's own choice."""
+    """``adapter``: part of the name of the adapter to use; None takes the interface's own choice.
+
+    ``validation`` False: the driver's checks are left out where they can be; ``DeviceInfo.validation`` says how far.
+    """
 
     frames_in_flight: int = 2
     vsync: bool = False
     timers: bool = True
     adapter: str | None = None
+    validation: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,8 @@ class Build:
 class DeviceInfo:
     """``submissions``: None for supported, else why not. ``timestamps``: None for present, else why not.
 
-    ``validates``: every call is checked, and what is wrong is refused, while frames are measured.
+    ``validation``: what is checked while frames are measured. ``null_driver``: the environment that makes this driver
+    render nothing in a child process; None where it has no such mode.
     """
 
     interface: Interface
@@ -168,7 +173,8 @@ class DeviceInfo:
     timestamps: str | None
     ns_per_tick: float
     period_source: str
-    validates: bool
+    validation: str
+    null_driver: Mapping[str, str] | None
 
 
 def check_submission(info: DeviceInfo, submission: Submission) -> None:

@@ -20,6 +20,7 @@ MATERIALS: dict[State, tuple[Material, ...]] = {
     "texture": tuple(Material("painted", name) for name in ("copper", "glacier", "meadow", "dusk")),
     "pipeline": tuple(Material(name) for name in ("frost", "ember", "moss", "slate")),
 }
+STATES = tuple(MATERIALS)
 _HUES = {"copper": (255, 158, 96), "glacier": (128, 214, 255), "meadow": (150, 226, 110), "dusk": (206, 132, 255)}
 
 

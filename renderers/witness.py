@@ -161,8 +161,10 @@ class _View:
 
 def _finished(material: Material, colour: FloatArray, mesh_normal: FloatArray) -> FloatArray:
     if material.palette is not None:
-        return colour * (palette(material.palette)[texel(mesh_normal)][:3] / 255.0) * 1.25
-    return _FINISHES[material.finish](colour)
+        painted: FloatArray = colour * (palette(material.palette)[texel(mesh_normal)][:3] / 255.0) * 1.25
+        return painted
+    finish = _FINISHES[material.finish]
+    return finish(colour)
 
 
 _FINISHES: dict[str, Callable[[FloatArray], FloatArray]] = {

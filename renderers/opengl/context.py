@@ -8,6 +8,7 @@ import moderngl
 from compute.kernel import Limits
 from renderers.device import DeviceInfo, Offscreen, Target, UnavailableError, WindowTarget
 from renderers.opengl import native
+from renderers.opengl.window_config import no_error_asked
 from renderers.plan import Submission
 
 REQUIRED_VERSION = 430
@@ -27,11 +28,12 @@ _NOT_RECORDED = (
 class GlContext:
     """One context that makes itself current: another library may have taken it away at any time, silently."""
 
-    def __init__(self, target: Target, adapter: str | None) -> None:
+    def __init__(self, target: Target, adapter: str | None, validation: bool) -> None:
         self._window: WindowTarget | None = None if isinstance(target, Offscreen) else target
         if self._window is not None:
             self._window.make_current()
-        self.gl = _create(standalone=self._window is None)
+        with no_error_asked(not validation):
+            self.gl = _create(standalone=self._window is None)
         if self._window is None and sys.platform == "win32":
             native.link_without_window()
         renderer = self.gl.info["GL_RENDERER"]
@@ -84,7 +86,10 @@ def describe(context: GlContext) -> DeviceInfo:
         timestamps=None if stamped else "this driver's timestamp counter has 0 bits",
         ns_per_tick=1.0,
         period_source="GL_TIMESTAMP is in ns by definition" if stamped else "n/a (no timestamps)",
-        validates=False,  # a context without debug only sets an error
+        validation="no checks: a no-error context"
+        if native.is_no_error()
+        else "errors are checked and kept by the driver",
+        null_driver={"GALLIUM_NOOP": "1"} if "Mesa" in info["GL_VERSION"] else None,
     )
 
 

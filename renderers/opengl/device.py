@@ -26,7 +26,7 @@ from renderers.plan import Plan, Submission
 
 class OpenGlDevice:
     def __init__(self, target: Target, options: DeviceOptions) -> None:
-        self._context = GlContext(target, options.adapter)
+        self._context = GlContext(target, options.adapter, options.validation)
         self.info = describe(self._context)
         self._window: WindowTarget | None = None if isinstance(target, Offscreen) else target
         self.size_px = target.size_px

@@ -5,6 +5,7 @@ from typing import Any
 
 from pyglet import gl
 
+_NO_ERROR_BIT = 0x8
 _FENCE_TIMEOUT_NS = 10 * 10**9
 
 
@@ -73,6 +74,11 @@ def clip_control(top_row_first: bool) -> None:
     An image whose first row is the top one is rasterised exactly as other interfaces do; a window wants the bottom.
     """
     gl.glClipControl(gl.GL_UPPER_LEFT if top_row_first else gl.GL_LOWER_LEFT, gl.GL_ZERO_TO_ONE)
+
+
+def is_no_error() -> bool:
+    """Whether this context leaves out error checks (KHR_no_error)."""
+    return bool(integer(gl.GL_CONTEXT_FLAGS) & _NO_ERROR_BIT)
 
 
 def integer(name: int) -> int:

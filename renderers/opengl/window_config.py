@@ -1,5 +1,6 @@
 """What this device asks of a window: its GL configuration, and care when it is replaced. Used by demo/window.py."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,3 +43,17 @@ def buffers_freed(context: Any) -> Iterator[None]:
         yield
     finally:
         del context.detach
+
+
+@contextmanager
+def no_error_asked(wanted: bool) -> Iterator[None]:
+    """Contexts made meanwhile leave out error checks. Neither moderngl nor pyglet can ask for that; Mesa is told so."""
+    before = os.environ.get("MESA_NO_ERROR")
+    if wanted:
+        os.environ["MESA_NO_ERROR"] = "1"
+    try:
+        yield
+    finally:
+        if wanted:
+            os.environ.pop("MESA_NO_ERROR")
+            os.environ.update({} if before is None else {"MESA_NO_ERROR": before})

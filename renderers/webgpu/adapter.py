@@ -10,12 +10,16 @@ from renderers.plan import Submission
 from renderers.webgpu import native
 
 _NEXT_STEP = "install a Vulkan driver (Debian, Ubuntu: apt install mesa-vulkan-drivers; else your GPU vendor's)"
+_VALIDATION = {
+    True: "wgpu-core checks every call, and indirect draws on the GPU",
+    False: "wgpu-core checks every call (it cannot be asked not to); checks of indirect draws left out",
+}
 _FIRST_INSTANCE = "indirect-first-instance"
 
 
-def open_adapter(name: str | None) -> "wgpu.GPUDevice":
+def open_adapter(name: str | None, validation: bool) -> "wgpu.GPUDevice":
     """The adapter whose name contains ``name``, or wgpu's choice. Raises UnavailableError."""
-    native.restrict_instance()
+    native.make_instance(validation)
     adapter = _named(name) if name else _preferred()
     wanted = [feature for feature in ("timestamp-query", _FIRST_INSTANCE) if feature in adapter.features]
     try:
@@ -39,7 +43,8 @@ def describe(device: "wgpu.GPUDevice") -> DeviceInfo:
         timestamps=None if stamped else "this adapter has no timestamp-query feature",
         ns_per_tick=native.timestamp_period(device) if stamped else 1.0,
         period_source="wgpuQueueGetTimestampPeriod" if stamped else "n/a (no timestamps)",
-        validates=True,  # wgpu-core cannot be asked not to
+        validation=_VALIDATION[native.instance_validates()],
+        null_driver=None,
     )
 
 

@@ -17,7 +17,7 @@ from renderers.webgpu.timer import WebGpuTimer
 
 class WebGpuDevice:
     def __init__(self, target: Target, options: DeviceOptions) -> None:
-        self._device = open_adapter(options.adapter)
+        self._device = open_adapter(options.adapter, options.validation)
         self._queue = self._device.queue
         self.info = describe(self._device)
         self._target: FrameTarget

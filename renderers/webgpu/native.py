@@ -13,7 +13,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import wgpu
@@ -30,10 +30,23 @@ R = TypeVar("R")
 _BACKENDS = {"darwin": ["Metal"], "win32": ["Vulkan", "DX12"]}
 
 
-@cache
-def restrict_instance() -> None:
-    """Only the platform's explicit interfaces: an instance that probes EGL takes moderngl's context away."""
-    extras.set_instance_extras(backends=_BACKENDS.get(sys.platform, ["Vulkan"]))
+_made: list[bool] = []
+
+
+def make_instance(validation: bool) -> None:
+    """Only the platform's explicit interfaces: an instance that probes EGL takes moderngl's context away.
+
+    There is one in a process, so the first call decides.
+    """
+    if not _made:
+        flags = ["Default"] if validation else ["Empty"]
+        extras.set_instance_extras(backends=_BACKENDS.get(sys.platform, ["Vulkan"]), flags=flags)
+        _made.append(validation)
+
+
+def instance_validates() -> bool:
+    """Whether the process's instance was made with its default checks."""
+    return all(_made)
 
 
 @contextmanager

@@ -20,22 +20,7 @@ from renderers.device import INTERFACES, Interface
 
 
 def settings(interface: Interface, objects: int) -> Settings:
-    return Settings(
-        interfaces=(interface,),
-        interfaces_named=True,
-        scene="field",
-        objects=objects,
-        workload="wave",
-        elements=objects,
-        schedules=("fused",),
-        size_px=(1280, 720),
-        frames=None,
-        warmup=0,
-        frames_in_flight=2,
-        adapter=None,
-        screenshot=None,
-        json=None,
-    )
+    return Settings(interfaces=(interface,), interfaces_named=True, objects=objects, size_px=(1280, 720))
 
 
 def opened(interface: Interface, objects: int) -> App:

@@ -28,22 +28,7 @@ Photo = npt.NDArray[np.uint8]
 
 
 def settings(interface: Interface = "opengl", objects: int = 1000) -> Settings:
-    return Settings(
-        interfaces=(interface,),
-        interfaces_named=False,
-        scene="field",
-        objects=objects,
-        workload="wave",
-        elements=objects,
-        schedules=("fused",),
-        size_px=SIZE_PX,
-        frames=None,
-        warmup=0,
-        frames_in_flight=2,
-        adapter=None,
-        screenshot=None,
-        json=None,
-    )
+    return Settings(interfaces=(interface,), interfaces_named=False, objects=objects, size_px=SIZE_PX)
 
 
 class Session:
