@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from demo.bench import Bench, Result, run_bench
+from demo.bench import Result, run_bench
+from demo.configuration import Bench, check_objects, refusals
+from demo.null_driver import null_drivers
 from demo.probe import Probe
-from demo.report import as_json, print_table, save_picture, write_json
+from demo.report import as_json, save_picture, write_json
 from demo.settings import EXIT_CHECK, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED, Settings
+from demo.table import table_lines
 from renderers.device import DeviceOptions, Interface, Offscreen, UnavailableError
 from renderers.interfaces import open_device
-from renderers.trust import judge_device
 
 
 def bench(settings: Settings) -> int:
@@ -21,7 +23,7 @@ def bench(settings: Settings) -> int:
     benches, missing = _open_all(settings)
     for error in missing:
         print(f"interface-tax: {error}", file=sys.stderr)
-    result = run_bench(settings, benches) if benches else None
+    result = _measure(settings, benches) if benches else None
     with _uninterrupted():  # what took minutes to measure is written before anything else can go wrong
         if settings.json is not None:
             write_json(as_json(settings, benches, missing, result), settings.json)
@@ -29,8 +31,17 @@ def bench(settings: Settings) -> int:
             for interface, image in result.pictures.items():
                 save_picture(image, _for_interface(settings.screenshot, interface))
     if result is not None and settings.json != "-":
-        print_table(settings, benches, result)
+        print("\n".join(table_lines(settings, benches, result)))
     return _exit_code(settings, missing, result)
+
+
+def _measure(settings: Settings, benches: Sequence[Bench]) -> Result:
+    check_objects(settings.objects, benches)
+    refused = refusals(settings, benches)
+    if not settings.null_driver:
+        return run_bench(settings, benches, refused)
+    with null_drivers(settings, benches) as (remotes, without):
+        return run_bench(settings, benches, [*refused, *without], remotes)
 
 
 @contextmanager
@@ -47,14 +58,15 @@ def _open_all(settings: Settings) -> tuple[list[Bench], list[UnavailableError]]:
     """Every interface that opens, each tried in a child process first, and why the others do not."""
     benches: list[Bench] = []
     missing: list[UnavailableError] = []
-    options = DeviceOptions(frames_in_flight=settings.frames_in_flight, adapter=settings.adapter)
+    options = DeviceOptions(
+        frames_in_flight=settings.frames_in_flight, adapter=settings.adapter, validation=settings.validation
+    )
     probes = {each: Probe(each, settings.adapter) for each in settings.interfaces}
     try:
         for interface, probe in probes.items():
             try:
                 probe.found()
-                probe.stop()
-                benches.append(_open(interface, settings.size_px, options))
+                benches.append(_open(interface, settings.size_px, options, probe))
             except UnavailableError as error:
                 missing.append(error)
     finally:
@@ -63,12 +75,13 @@ def _open_all(settings: Settings) -> tuple[list[Bench], list[UnavailableError]]:
     return benches, missing
 
 
-def _open(interface: Interface, size_px: tuple[int, int], options: DeviceOptions) -> Bench:
+def _open(interface: Interface, size_px: tuple[int, int], options: DeviceOptions, probe: Probe) -> Bench:
+    """The timer is judged in the probe's process: here it would take the first use of pipelines away."""
     before = _threads()
     device = open_device(interface, Offscreen(size_px), options)
     after = _threads()
     started = None if before is None or after is None else after - before
-    return Bench(device, judge_device(device), started)
+    return Bench(device, probe.wait_for_trust(), started)
 
 
 def _exit_code(settings: Settings, missing: Sequence[UnavailableError], result: Result | None) -> int:

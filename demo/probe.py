@@ -47,7 +47,7 @@ class Probe:
         command = [sys.executable, "-P", "-m", "demo.probe", task]  # -P: not what lies in the working directory
         with self._output.open("w") as output, self._errors.open("w") as errors:
             self._child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=output, stderr=errors, env=_environment()
+                command, stdin=subprocess.PIPE, stdout=output, stderr=errors, env=child_environment()
             )
 
     def found(self) -> Found:
@@ -79,6 +79,18 @@ class Probe:
             self._verdicts = self._read_verdicts()
         return self._verdicts
 
+    def wait_for_trust(self) -> dict[PassKind, Trust]:
+        """``judge``, and block until it is done: nothing else may be measured meanwhile."""
+        self.judge()
+        try:
+            self._child.wait(_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        trust = self.trust()
+        assert trust is not None
+        return trust
+
     def stop(self) -> None:
         """Whatever it is still doing."""
         self._child.kill()
@@ -97,7 +109,7 @@ class Probe:
         return UnavailableError(self._interface, what, "update this driver, or name the other interface")
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """The child imports the package that this process runs, wherever it lies."""
     package = str(Path(__file__).resolve().parents[1])
     known = os.environ.get("PYTHONPATH")

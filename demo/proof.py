@@ -1,7 +1,7 @@
 """Proof that the work was done: values and a pixel against float64, and equality of all configurations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,11 @@ class Equivalence:
     image_pixels: int
     values_max_scaled_error: float
 
+    @classmethod
+    def worst(cls, found: Sequence["Equivalence"]) -> "Equivalence":
+        """Of several pictures, the worst of each figure."""
+        return cls(*(max(figures) for figures in zip(*map(astuple, found), strict=True)))
+
 
 @dataclass(slots=True)
 class Proof:
@@ -41,7 +46,9 @@ def check_block(
 ) -> None:
     """The last frame's picture and values must be the ones that ``values`` ask for. Raises CheckError."""
     check_values(name, content, work, values, proof)
-    if witness is None:
+    if not work.counters.draws:
+        _check_blank(name, work.image())
+    elif witness is None:
         _check_not_blank(name, work.image())
     else:
         error = witness.error(work.image())
@@ -69,6 +76,11 @@ def _distance(one: Image, other: Image) -> npt.NDArray[np.int16]:
     """Largest channel difference of each pixel."""
     distance: npt.NDArray[np.int16] = np.abs(one.astype(np.int16) - other.astype(np.int16)).max(axis=2)
     return distance
+
+
+def _check_blank(name: str, image: Image) -> None:
+    if not np.all(image == image[0, 0]):
+        raise CheckError(f"{name}: something is in a picture that nothing was drawn into")
 
 
 def _check_not_blank(name: str, image: Image) -> None:

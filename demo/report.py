@@ -1,4 +1,4 @@
-"""Samples -> table, JSON and pictures. The only module beside cli that prints."""
+"""Samples -> JSON and pictures. Prints only JSON."""
 
 import contextlib
 import json
@@ -15,9 +15,11 @@ from typing import Any
 from pyglet.extlibs import png
 
 from compute.kernel import ComputePass, How
-from demo.bench import Bench, Configuration, Result
-from demo.budget import BUDGET_MS, FIGURES, P99_FROM, Sample, Stats, missed_rule, missed_unsynced, percentile_ms, stats
+from demo.bench import Result
+from demo.budget import FIGURES, P99_FROM, Sample, missed_rule, missed_unsynced, stats
+from demo.configuration import Bench, Configuration
 from demo.content import Content
+from demo.costs import Spread, figure_stats, over_base_percent, pays_off_after, per_draw_us, rendered_ms
 from demo.settings import InputError, Settings
 from renderers.device import Device, DeviceInfo, Executable, Image, PassKind, UnavailableError
 from renderers.plan import Submission
@@ -38,17 +40,21 @@ def as_json(
     }
     devices |= {each.subject: {"unavailable": each.what} for each in missing}
     measured = [] if result is None else [each for each in result.configurations if each.samples]
+    refused = [] if result is None else result.refused
     equivalence = None if result is None or result.equivalence is None else _finite(asdict(result.equivalence))
     return {
         "schema": SCHEMA,
         "machine": _machine_json(),
         "versions": _versions_json(),
         "devices": devices,
-        "unavailable": [{"interface": each.subject, "what": each.what, "reason": each.next_step} for each in missing],
+        "unavailable": [
+            *({"interface": each.subject, "what": each.what, "reason": each.next_step} for each in missing),
+            *({"interface": each.interface, "what": each.what, "reason": each.reason} for each in refused),
+        ],
         "equivalence": equivalence,
         "partial": result is None or result.partial,
         "failures": [] if result is None else result.failures,
-        "runs": [_run_json(settings, each) for each in measured],
+        "runs": [_run_json(settings, each, measured) for each in measured],
     }
 
 
@@ -82,147 +88,49 @@ def save_picture(image: Image, path: Path) -> None:
         raise InputError(f"--screenshot {path}: cannot be written ({error.strerror}); name another file") from error
 
 
-def print_table(settings: Settings, benches: Sequence[Bench], result: Result) -> None:
-    """One row a configuration, then what the rows mean and what they do not."""
-    info = [bench.device.info for bench in benches]
-    print(f"scene {settings.scene}, {settings.objects:,} objects, {Submission.IMMEDIATE_BIND.value}; "
-          f"workload {settings.workload}, {settings.elements_for(settings.objects):,} elements; {settings.size_px[0]}x{settings.size_px[1]}; "
-          f"{settings.frames_in_flight} in flight")  # fmt: skip
-    for each in info:
-        software = " (a software adapter: says nothing about hardware)" if each.is_software else ""
-        print(f"  {each.interface}: {each.title}, {each.adapter}, {each.driver}{software}")
-    print()
-    print(_row(_HEADER))
-    print(_row(_UNITS))
-    measured = [each for each in result.configurations if each.samples]
-    for configuration in measured:
-        print(_row(_cells(configuration)))
-    print()
-    for line in _footer(benches, measured, result):
-        print(line)
-
-
-_HEADER = ("interface", "schedule", "n", "frame p50", "p95", "p99", "max", "CPU work", "wait", "GPU", "missed",
-           "api calls", "kernels", "submits")  # fmt: skip
-_UNITS = ("", "", "frames", "ms", "ms", "ms", "ms", "p50 ms", "p50 ms", "p50 ms", "frames", "a frame", "a frame",
-          "a frame")  # fmt: skip
-_WIDTHS = (9, 8, 6, 9, 7, 7, 7, 8, 7, 7, 6, 9, 7, 7)
-
-
-def _row(cells: Sequence[str]) -> str:
-    aligned = [
-        cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(cells, _WIDTHS, strict=True))
-    ]
-    return "  ".join(aligned).rstrip()
-
-
-def _cells(configuration: Configuration) -> tuple[str, ...]:
-    figures = {name: _figure_stats(configuration.samples, name) for name in FIGURES}
-    frame, counters = figures["frame_ms"], configuration.work.counters
-    assert frame is not None
-    kernels = sum(each.kernels for each in configuration.work.plan.compute_passes)
-    return (
-        configuration.bench.device.info.interface,
-        configuration.how,
-        str(frame.n),
-        f"{frame.p50:.2f}",
-        f"{frame.p95:.2f}",
-        _ms(frame.p99),
-        f"{frame.max:.2f}",
-        _p50(figures["cpu_work_ms"]),
-        _p50(figures["wait_ms"]),
-        _p50(figures["gpu_ms"]),
-        str(missed_unsynced([each.frame_ms for each in configuration.samples])),
-        str(counters.api_calls),
-        str(kernels),
-        "n/a" if counters.submissions is None else str(counters.submissions),
-    )
-
-
-def _footer(benches: Sequence[Bench], measured: Sequence[Configuration], result: Result) -> list[str]:
-    lines = [f"budget {BUDGET_MS:.2f} ms; missed: {MISSED_RULE}; percentiles: nearest rank; p99 from {P99_FROM} frames"]
-    lines.append("tax: median over blocks of the difference of block medians, and its range: around 0 it shows nothing")
-    lines.append("CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened")
-    for bench in benches:
-        lines += _tax_lines(bench, [each for each in measured if each.bench is bench])
-        for kind, trust in bench.trust.items():
-            if not trust.trusted:
-                lines.append(f"{bench.device.info.interface}: GPU time of {kind} passes n/a ({trust.reason})")
-    if result.equivalence is not None:
-        same = result.equivalence
-        lines.append(
-            f"equivalence: {same.image_pixels_differing} of {same.image_pixels:,} pixels differ, by at most "
-            f"{same.image_max_abs} of 255; values by at most {same.values_max_scaled_error:.1e} of |x*a| + |b|"
-        )
-    if measured:
-        pixels = sum(each.proof.pixels_checked for each in measured)
-        worst = max(each.proof.values_max_scaled_error for each in measured)
-        lines.append(
-            f"proof: {pixels} drawn pixels and every block's values agree with float64 NumPy, within {worst:.1e}"
-        )
-    if result.interrupted:
-        lines.append("interrupted: only what was measured so far")
-    return lines
-
-
-def _tax_lines(bench: Bench, measured: Sequence[Configuration]) -> list[str]:
-    """One per timeline, never added up."""
-    by_how = {each.how: each for each in measured}
-    lines = []
-    for tax, dear, cheap in (("launch tax", "eager", "batched"), ("memory tax", "batched", "fused")):
-        if dear in by_how and cheap in by_how:
-            deltas = [
-                f"{label} {_difference(by_how[dear], by_how[cheap], figure)}"
-                for label, figure in (("frame", "frame_ms"), ("CPU work", "cpu_work_ms"), ("GPU", "gpu_ms"))
-            ]
-            lines.append(f"{bench.device.info.interface}: {tax} ({dear} minus {cheap}): {', '.join(deltas)}")
-    return lines
-
-
-def _difference(dear: Configuration, cheap: Configuration, figure: str) -> str:
-    """Median over blocks of the difference of the two block medians, with its range: a range around 0 shows nothing."""
-    deltas = []
-    for one, other in zip(dear.blocks, cheap.blocks, strict=False):  # an interrupt may leave one block more
-        ours, theirs = _figure_stats(one, figure), _figure_stats(other, figure)
-        if ours is not None and theirs is not None:
-            deltas.append(ours.p50 - theirs.p50)
-    if not deltas:
-        return "n/a"
-    return f"{percentile_ms(deltas, 50.0):+.2f} ms ({min(deltas):+.2f} to {max(deltas):+.2f})"
-
-
-def _figure_stats(samples: Sequence[Sample], name: str) -> Stats | None:
-    """Over the frames that have the figure; ``n`` says how many, ``reasons`` why others lack it."""
-    times = [getattr(each, name) for each in samples]
-    known = [time for time in times if time is not None]
-    return stats(known)
-
-
-def _p50(figure: Stats | None) -> str:
-    return "n/a" if figure is None else f"{figure.p50:.2f}"
-
-
-def _ms(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.2f}"
-
-
-def _run_json(settings: Settings, configuration: Configuration) -> dict[str, Any]:
-    samples = configuration.samples
-    content = {
-        "interface": configuration.bench.device.info.interface,
-        "scene": settings.scene,
-        "objects": settings.objects,
-        "submission": Submission.IMMEDIATE_BIND.value,
-        "workload": settings.workload,
-        "schedule": configuration.how,
-        "elements": settings.elements_for(settings.objects),
+def _run_json(settings: Settings, configuration: Configuration, among: Sequence[Configuration]) -> dict[str, Any]:
+    samples, variant, content = configuration.samples, configuration.variant, configuration.content
+    described = {
+        "interface": configuration.interface,
+        **_content_json(content, variant.submission, variant.how, settings.shader_cost),
         "size": list(settings.size_px),
-        "conditions": _conditions_json(settings, configuration.bench),
+        "conditions": _conditions_json(settings, configuration),
         "missed_frames": missed_unsynced([each.frame_ms for each in samples]),
-        "checks": _finite(asdict(configuration.proof)),
+        "checks": None if configuration.null_driver else _finite(asdict(configuration.proof)),
         "blocks": [len(block) for block in configuration.blocks],
+        "costs": {
+            "per_draw_us": _spread_json(per_draw_us(configuration, among, settings.frames_in_flight)),
+            "over_base_percent": _spread_json(over_base_percent(configuration, among)),
+            "rendered_on_calling_thread_ms": _spread_json(rendered_ms(configuration, among)),
+        },
+        "build": {
+            "compile_ms": configuration.work.build.compile_ms,
+            "pipelines": configuration.work.build.pipelines,
+            "first_recording_ms": configuration.work.build.recording_ms,
+            "recording_ms": configuration.recording_ms,
+            "first_frame": None if configuration.first is None else asdict(configuration.first),
+            "pays_off_after_frames": pays_off_after(configuration, among),
+        },
     }
-    return content | _measured_json(configuration.work, samples)
+    return described | _measured_json(configuration.work, samples)
+
+
+def _content_json(content: Content, submission: Submission, how: How, shader_cost: int) -> dict[str, Any]:
+    return {
+        "scene": content.scene_name,
+        "objects": content.objects,
+        "submission": submission.value,
+        "state": content.state,
+        "order": content.order,
+        "shader_cost": shader_cost,
+        "workload": "wave",
+        "schedule": how,
+        "elements": content.elements,
+    }
+
+
+def _spread_json(spread: Spread | None) -> dict[str, Any] | None:
+    return None if spread is None else asdict(spread)
 
 
 def _finite(figures: dict[str, Any]) -> dict[str, Any]:
@@ -304,7 +212,7 @@ def _stats_json(samples: Sequence[Sample]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     reasons: dict[str, str] = {}
     for name in FIGURES:
-        figure = _figure_stats(samples, name)
+        figure = figure_stats(samples, name)
         content[name] = None if figure is None else asdict(figure)
         why = sorted({each.reasons[name] for each in samples if name in each.reasons})
         if why:
@@ -329,7 +237,8 @@ def _pass_json(label: str, each: object, samples: Sequence[Sample]) -> dict[str,
     }
 
 
-def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
+def _conditions_json(settings: Settings, configuration: Configuration) -> dict[str, Any]:
+    bench = configuration.bench
     reasons = {"refresh_hz": "offscreen: nothing is displayed", "clocks": _NO_CLOCKS}
     if bench.driver_threads is None:
         reasons["driver_threads"] = "this system does not list a process's threads"
@@ -338,6 +247,8 @@ def _conditions_json(settings: Settings, bench: Bench) -> dict[str, Any]:
         "present_mode": "offscreen",
         "refresh_hz": None,
         "missed_rule": MISSED_RULE,
+        "null_driver": configuration.null_driver,
+        "no_validation": not settings.validation,
         "validation": bench.device.info.validation,
         "debug_context": False,
         "driver_threads": bench.driver_threads,

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from compute.kernel import Arrays, ArraySpec, Element, LimitError, ScalarParam
+from compute.kernel import Arrays, ArraySpec, Element, LimitError, Limits, ScalarParam
+from renderers.blocks import BLOCK_ALIGNMENT_BYTES
 from renderers.materials import MATERIALS, State
 from renderers.meshes import FloatArray, IndexArray, load_mesh
 from renderers.plan import DrawRange, Material, ScenePass
@@ -52,6 +53,11 @@ class Scene:
             "scene", self.name, FRAME_VALUES, self.materials, self.draws, "scene/vertices", "scene/indices",
             "scene/objects", heights, BACKGROUND,
         )  # fmt: skip
+
+
+def most_objects(limits: Limits) -> int:
+    """That a device's buffers hold: one bound record an object is the largest array that any submission needs."""
+    return min(MAX_OBJECTS, limits.buffer_bytes // BLOCK_ALIGNMENT_BYTES)
 
 
 @cache
