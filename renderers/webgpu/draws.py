@@ -44,7 +44,7 @@ class SceneDraws:
         self._pipelines = [pipelines.get(scene.shader, each, frame.size, self._bound) for each in used]
         self._groups = _frame_groups(device, used, pipelines, scalars, frame)
         names = (scene.vertices, scene.heights) if self._bound else (scene.vertices, scene.heights, scene.objects)
-        self._vertex_buffers = [buffers[f"{name}[0]"] for name in names]
+        self._vertex_buffers = [buffers[f"{name}[0]"] for name in names] if self._runs else []
         self._indices = buffers[f"{scene.indices}[0]"]
         self._records: Any = None
         if self._bound:

@@ -90,7 +90,8 @@ class WebGpuExecutable:
         spec = self._arrays[array]
         flat = check_upload(array, spec, data)
         for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
-            self._queue.write_buffer(self._buffers[chunk], 0, flat[part])
+            if flat[part].size:  # wgpu-py refuses to write nothing
+                self._queue.write_buffer(self._buffers[chunk], 0, flat[part])
         for scene, draws in zip(self.plan.passes, self._passes, strict=True):
             if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
                 draws.set_records(flat.reshape(spec.shape))
