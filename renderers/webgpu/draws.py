@@ -87,14 +87,18 @@ class SceneDraws:
             depth_stencil_attachment=depth_attachment,
             **timestamp_writes,
         )
+        self.draw_into(encoding)
+        encoding.end()
+
+    def draw_into(self, encoding: Any) -> None:
+        """Every object, into an open pass: nothing that was set there before is relied on."""
         if self._bundles:
             encoding.execute_bundles(self._bundles)
         elif self._runs:
-            self._draw_into(encoding)
-        encoding.end()
+            self._describe(encoding)
 
-    def _draw_into(self, encoding: Any) -> None:
-        """The whole draw list, into a pass or into a bundle: both are encoded with the same calls."""
+    def _describe(self, encoding: Any) -> None:
+        """The whole draw list, to a pass or to a bundle: both are encoded with the same calls."""
         for slot, buffer in enumerate(self._vertex_buffers):
             encoding.set_vertex_buffer(slot, buffer)
         encoding.set_index_buffer(self._indices, "uint32")
@@ -141,7 +145,7 @@ class SceneDraws:
         encoding = self._device.create_render_bundle_encoder(
             color_formats=[COLOUR_FORMAT], depth_stencil_format=DEPTH_FORMAT
         )
-        self._draw_into(encoding)
+        self._describe(encoding)
         self._bundles = [encoding.finish()]
 
     @property
