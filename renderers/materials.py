@@ -25,9 +25,12 @@ _HUES = {"copper": (255, 158, 96), "glacier": (128, 214, 255), "meadow": (150, 2
 
 
 def palette(name: str) -> Palette:
-    """(PALETTE_SIZE, PALETTE_SIZE, 4) RGBA: the name's hue, darker away from the middle; row, column: see texel()."""
-    across = np.linspace(-1.0, 1.0, PALETTE_SIZE)
-    strength = 1.0 - 0.3 * np.abs(across)[:, None] - 0.25 * np.abs(across)[None, :]
+    """(PALETTE_SIZE, PALETTE_SIZE, 4) RGBA: the name's hue, darker from row to row and from column to column.
+
+    So a palette that is turned or mirrored shows. Which face reads which row and column: see texel().
+    """
+    across = np.linspace(0.0, 1.0, PALETTE_SIZE)
+    strength = 1.0 - 0.3 * across[:, None] - 0.25 * across[None, :]
     colours = np.rint(strength[:, :, None] * np.array(_HUES[name])).astype(np.uint8)
     opaque = np.full((PALETTE_SIZE, PALETTE_SIZE, 1), 255, np.uint8)
     return np.concatenate((colours, opaque), axis=2)

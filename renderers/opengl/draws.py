@@ -56,7 +56,7 @@ class ScenePrograms:
         try:
             return self._context.gl.program(vertex_shader=vertex, fragment_shader=fragment)
         except moderngl.Error as error:
-            raise BuildError(f"{shader}: {error}") from error
+            raise BuildError(f"{shader} {finish}: {error}") from error
 
 
 class SceneDraws:

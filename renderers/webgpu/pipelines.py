@@ -72,10 +72,11 @@ class ScenePipelines:
             "entry_point": "bound_record" if bound_record else "instance_record",
             "buffers": _VERTEX_BUFFERS[: 2 if bound_record else 3],
         }
-        with native.building(shader):
+        label = f"{shader} {material.finish}"
+        with native.building(label):
             module = self._module(shader)
             return self._device.create_render_pipeline(
-                label=f"{shader} {material.finish}",
+                label=label,
                 layout=self._device.create_pipeline_layout(bind_group_layouts=layouts),
                 vertex={"module": module, **vertex},
                 primitive={"topology": "triangle-list", "front_face": "ccw", "cull_mode": "back"},
