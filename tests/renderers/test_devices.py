@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ from renderers.device import (
     UnavailableError,
 )
 from renderers.interfaces import open_device
+from renderers.opengl.window_config import no_error_asked
+from renderers.plan import Submission
 from renderers.timers import RING_SLOTS
 from renderers.trust import judge_device
 
@@ -188,6 +191,63 @@ def test_a_context_taken_away_before_every_call_is_taken_back(opengl: Device) ->
     """OpenGL without a current context draws nothing, reads garbage, reports no error, and looks very fast."""
     child = subprocess.run([sys.executable, "-c", _THEFT], cwd=_ROOT, capture_output=True, text=True, timeout=120)
     assert child.stdout.strip().splitlines()[-1:] == ["drawn"], child.stderr
+
+
+_UNCHECKED = """
+import os
+from hashlib import sha256
+from compute.kernel import FLOOR
+from demo.content import Content
+from demo.loop import run_frame
+from renderers.camera import frame_values
+from renderers.device import INTERFACES, DeviceOptions, Offscreen
+from renderers.interfaces import open_device
+from renderers.opengl.window_config import no_error_asked
+from renderers.plan import Submission
+
+for interface in INTERFACES:
+    device = open_device(interface, Offscreen((160, 90)), DeviceOptions(validation=False))
+    assert "MESA_NO_ERROR" not in os.environ
+    work = Content("field", 50, 50, FLOOR, "texture").compile(device, "fused", Submission.INDIRECT)
+    run_frame(device, work, 0, lambda: frame_values(2.0, (160, 90)))
+    print(sha256(work.image().tobytes()).hexdigest(), device.info.validation)
+    device.release()
+"""
+
+
+@pytest.mark.parametrize("before", [None, "0"])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_mesa_is_asked_for_no_checks_only_while_a_context_is_made(
+    wanted: bool, before: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MESA_NO_ERROR", raising=False)
+    if before is not None:
+        monkeypatch.setenv("MESA_NO_ERROR", before)
+    with pytest.raises(UnavailableError), no_error_asked(wanted):
+        assert os.environ.get("MESA_NO_ERROR") == ("1" if wanted else before)
+        raise UnavailableError("opengl", "no context", "install a driver")
+    assert os.environ.get("MESA_NO_ERROR") == before
+
+
+def test_without_validation_the_picture_is_the_same_and_what_is_left_out_is_said(
+    opengl: Device, webgpu: Device
+) -> None:
+    """In a process of its own: wgpu has one instance in each."""
+    expected = []
+    for device in (opengl, webgpu):
+        device.resize((160, 90))
+        work = Content("field", 50, 50, FLOOR, "texture").compile(device, "fused", Submission.INDIRECT)
+        run_frame(device, work, 0, partial(frame_values, 2.0, device.size_px))
+        expected.append(sha256(work.image().tobytes()).hexdigest())
+        work.release()
+    child = subprocess.run([sys.executable, "-c", _UNCHECKED], cwd=_ROOT, capture_output=True, text=True, timeout=120)
+    pictures, said = zip(*(line.split(" ", 1) for line in child.stdout.splitlines()), strict=True)
+    assert list(pictures) == expected, child.stderr
+    if "Mesa" in opengl.info.driver:
+        assert said[0] == "no checks: a no-error context"
+    assert said[1].endswith("checks of indirect draws left out")
+    assert opengl.info.validation == "errors are checked and kept by the driver"
+    assert webgpu.info.validation == "wgpu-core checks every call, and indirect draws on the GPU"
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
