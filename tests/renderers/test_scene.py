@@ -1,15 +1,18 @@
 """Meshes, objects and the draw list, and the step from the wave's output to one height per object."""
 
 from collections import Counter
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
 
 from compute.kernel import FLOOR, LimitError, Schedule
+from renderers.commands import COMMAND_BYTES, object_commands, range_commands
 from renderers.heights import heights
+from renderers.materials import STATES, State
 from renderers.meshes import load_mesh
-from renderers.plan import Plan, build_plan
-from renderers.scene import FIELD_HALF_EXTENT, MAX_OBJECTS, field, wave_input
+from renderers.plan import Plan, Submission, build_plan
+from renderers.scene import FIELD_HALF_EXTENT, MAX_OBJECTS, ORDERS, Order, Scene, field, wave_input
 
 MESHES = ("pillar", "crystal", "house", "cone")
 COUNTS = (1, 2, 3, 5, 1_000)
@@ -47,9 +50,12 @@ def test_a_mesh_stands_on_the_ground_and_is_one_high(name: str) -> None:
     assert (height.min(), height.max()) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("objects", COUNTS)
-def test_the_draws_are_sorted_and_cover_every_object_once(objects: int) -> None:
-    drawn = [draw.first_object + i for draw in field(objects).draws for i in range(draw.object_count)]
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("objects", [0, *COUNTS])
+def test_the_draws_cover_every_object_once_and_in_order(objects: int, state: State, order: Order) -> None:
+    draws = field(objects, state, order).draws
+    drawn = [draw.first_object + i for draw in draws for i in range(draw.object_count)]
     assert drawn == list(range(objects))
 
 
@@ -71,6 +77,87 @@ def test_a_scene_has_one_finite_record_and_phase_an_object(objects: int) -> None
     assert scene.phases.shape == (objects,)
     assert np.isfinite(scene.objects).all()
     assert np.abs(scene.phases).max() <= 1.0
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("objects", [0, *COUNTS])
+def test_sorted_draws_change_state_as_rarely_as_they_can(objects: int, state: State) -> None:
+    scene = field(objects, state).draw_pass("heights")
+    materials = len(scene.materials)
+    assert len(scene.draws) <= materials * len(MESHES)
+    assert len(scene.state_runs) <= materials
+    if objects == 1_000:
+        assert (len(scene.draws), len(scene.state_runs)) == (materials * len(MESHES), materials)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_shuffled_draws_change_state_with_almost_every_object(state: State) -> None:
+    scene = field(1_000, state, "shuffled").draw_pass("heights")
+    materials = len(scene.materials)
+    assert len(scene.draws) > 600
+    assert len(scene.state_runs) > 600 or materials == 1
+
+
+def _drawn(scene: Scene) -> Counter[tuple[object, ...]]:
+    """Every object as it is drawn: its mesh, its material, its record and its phase."""
+    listed = [draw for draw in scene.draws for _ in range(draw.object_count)]
+    rows = zip(listed, scene.objects.tolist(), scene.phases.tolist(), strict=True)
+    return Counter((draw.first_index, draw.material, *record, phase) for draw, record, phase in rows)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("objects", [0, *COUNTS])
+def test_shuffled_is_the_same_objects(objects: int, state: State) -> None:
+    assert _drawn(field(objects, state, "shuffled")) == _drawn(field(objects, state))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_state_changes_nothing_about_the_objects_but_their_material(state: State) -> None:
+    plain, other = (sorted(field(100, each).objects.tolist()) for each in ("none", state))
+    assert plain == other
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("objects", [0, *COUNTS])
+def test_state_runs_partition_the_draws_and_neighbours_differ(objects: int, state: State, order: Order) -> None:
+    scene = field(objects, state, order).draw_pass("heights")
+    runs = scene.state_runs
+    assert tuple(draw for run in runs for draw in run.draws) == scene.draws
+    assert all({draw.material for draw in run.draws} == {run.material} for run in runs)
+    assert all(one.material != other.material for one, other in pairwise(runs))
+    assert [run.first_range for run in runs] == [0, *accumulate(len(run.draws) for run in runs)][:-1]
+    assert [run.first_object for run in runs] == [0, *accumulate(run.object_count for run in runs)][:-1]
+    assert sum(run.object_count for run in runs) == scene.object_count == objects
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("objects", [0, *COUNTS])
+def test_stored_commands_are_the_draw_list(objects: int, state: State, order: Order) -> None:
+    """Command i draws object i, with the mesh of the range that holds it."""
+    scene = field(objects, state, order).draw_pass("heights")
+    ranged, each = range_commands(scene.draws), object_commands(scene)
+    assert (ranged.shape, each.shape) == ((len(scene.draws), 5), (objects, 5))
+    assert ranged.nbytes == COMMAND_BYTES * len(scene.draws)
+    expected = [
+        [draw.index_count, 1, draw.first_index, draw.base_vertex, draw.first_object + i]
+        for draw in scene.draws
+        for i in range(draw.object_count)
+    ]
+    assert each.tolist() == expected
+    for draw, command in zip(scene.draws, ranged.tolist(), strict=True):
+        assert command == [*expected[draw.first_object][:1], draw.object_count, *expected[draw.first_object][2:]]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("state", STATES)
+def test_each_submission_executes_as_many_draws_as_it_describes(state: State, order: Order) -> None:
+    scene = field(40, state, order).draw_pass("heights")
+    draws = {each: scene.draws_by(each) for each in Submission}
+    assert draws.pop(Submission.NONE) == 0
+    assert draws.pop(Submission.INSTANCED) == len(scene.draws)
+    assert set(draws.values()) == {40}
 
 
 def test_objects_stand_on_the_field_and_apart() -> None:
