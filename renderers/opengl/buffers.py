@@ -19,9 +19,14 @@ def allocate(gl: Any, what: str, size: int, way_out: str = "lower --objects") ->
 
 
 def allocate_arrays(gl: Any, plan: Plan) -> dict[str, Any]:
-    """Every chunk of every array by name."""
-    return {
-        chunk: allocate(gl, f"{name} of {spec.shape}", size, "lower --elements or --objects")
-        for name, spec in plan.arrays
-        for chunk, size in spec.chunks
-    }
+    """Every chunk of every array by name, or none: moderngl frees only what is released."""
+    buffers: dict[str, Any] = {}
+    try:
+        for name, spec in plan.arrays:
+            for chunk, size in spec.chunks:
+                buffers[chunk] = allocate(gl, f"{name} of {spec.shape}", size, "lower --elements or --objects")
+    except AllocationError:
+        for buffer in buffers.values():
+            buffer.release()
+        raise
+    return buffers

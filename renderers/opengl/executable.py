@@ -10,7 +10,7 @@ import numpy as np
 from compute.kernel import ComputePass, Scalar
 from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
-from renderers.device import MAX_FRAMES_IN_FLIGHT, Array, Build, Counters, Image
+from renderers.device import MAX_FRAMES_IN_FLIGHT, AllocationError, Array, Build, BuildError, Counters, Image
 from renderers.opengl.barriers import Barrier, barriers
 from renderers.opengl.buffers import allocate_arrays
 from renderers.opengl.compute import ComputePrograms, PassLaunches
@@ -68,7 +68,12 @@ class OpenGlExecutable:
                 return PassLaunches(each, context.gl, compute_programs, *common, mine)
             return SceneDraws(each, submission, context.gl, scene_programs, *common, bits.pop(0))
 
-        self._passes = [concrete(each) for each in plan.passes]
+        self._passes: list[PassLaunches | SceneDraws] = []
+        try:
+            self._passes.extend(concrete(each) for each in plan.passes)
+        except (AllocationError, BuildError):
+            self.release()
+            raise
         self.counters = self._count()
         self.build = Build(
             compile_ms=(time.perf_counter_ns() - begin_ns) / 1e6,

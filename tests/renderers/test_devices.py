@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+import moderngl
 import pytest
 
 from compute.kernel import FLOOR
@@ -16,6 +19,8 @@ from demo.loop import run_frame
 from renderers.camera import frame_values
 from renderers.device import (
     INTERFACES,
+    AllocationError,
+    BuildError,
     Device,
     DeviceOptions,
     Executable,
@@ -26,7 +31,7 @@ from renderers.device import (
 )
 from renderers.interfaces import open_device
 from renderers.opengl.window_config import no_error_asked
-from renderers.plan import Submission
+from renderers.plan import Material, Submission
 from renderers.timers import RING_SLOTS
 from renderers.trust import judge_device
 
@@ -144,6 +149,40 @@ def test_building_and_releasing_two_hundred_times_returns_the_memory(device: Dev
     assert _resident_bytes() - before < 16 << 20  # one plan's buffers alone are 3 MB: 200 leaked ones are 600
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_a_failed_compile_allocated_is_gone_before_the_next(device: Device) -> None:
+    """Else whoever asks for too many objects and then for fewer finds no room for those either."""
+    plan = Content("field", 5, 5_000_000, FLOOR).plan("fused")
+    scene = replace(plan.scene_passes[0], materials=(Material("brass"),))
+    broken = replace(plan, passes=(*plan.compute_passes, scene))
+    before = 0
+    for round_ in range(6):
+        with pytest.raises(BuildError):
+            device.compile(broken, Submission.INSTANCED)
+        device.finish()
+        before = before or _resident_bytes()
+        assert _resident_bytes() - before < 30 << 20, f"after {round_} more"  # one plan's buffers are 40 MB
+
+
+def test_where_an_array_finds_no_room_those_before_it_are_given_back(
+    opengl: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Content("field", 5, 5, FLOOR).plan("batched")
+    made: list[Any] = []
+    real = moderngl.Context.buffer
+
+    def buffer(context: Any, *arguments: Any, **options: Any) -> Any:
+        if len(made) == 3:
+            raise moderngl.Error("out of memory")
+        made.append(real(context, *arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(moderngl.Context, "buffer", buffer)
+    with pytest.raises(AllocationError, match=r"no room for [\d,]+ bytes; lower --elements or --objects"):
+        opengl.compile(plan, Submission.IMMEDIATE)
+    assert [type(each.mglo).__name__ for each in made] == ["InvalidObject"] * 3
+
+
 def _resident_bytes() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -203,7 +242,7 @@ from renderers.camera import frame_values
 from renderers.device import INTERFACES, DeviceOptions, Offscreen
 from renderers.interfaces import open_device
 from renderers.opengl.window_config import no_error_asked
-from renderers.plan import Submission
+from renderers.plan import Material, Submission
 
 for interface in INTERFACES:
     device = open_device(interface, Offscreen((160, 90)), DeviceOptions(validation=False))
