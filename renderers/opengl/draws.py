@@ -78,7 +78,7 @@ class SceneDraws:
         barrier: Barrier,
     ) -> None:
         self._scene, self._submission, self._gl, self._scalars = scene, submission, gl, scalars
-        self.label = scene.label
+        self.label, self.objects = scene.label, scene.objects
         self._barrier = barrier
         block_range = blocks.range_of(scene)
         assert block_range is not None

@@ -96,9 +96,9 @@ class OpenGlExecutable:
         flat = check_upload(array, spec, data)
         for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
             self._buffers[chunk].write(flat[part])
-        for scene, draws in zip(self.plan.passes, self._passes, strict=True):
-            if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
-                draws.set_records(flat.reshape(spec.shape))
+        for each in self._scenes():
+            if each.objects == array:
+                each.set_records(flat.reshape(spec.shape))
 
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
         self._context.make_current()

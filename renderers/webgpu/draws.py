@@ -35,7 +35,7 @@ class SceneDraws:
         blocks: FrameBlocks,
     ) -> None:
         self._scene, self._submission, self._device = scene, submission, device
-        self.label = scene.label
+        self.label, self.objects = scene.label, scene.objects
         frame = blocks.range_of(scene)
         assert frame is not None
         self._bound = submission is Submission.IMMEDIATE_BIND

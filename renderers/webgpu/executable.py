@@ -69,11 +69,10 @@ class WebGpuExecutable:
 
         self._passes = [concrete(each) for each in plan.passes]
         self.counters = self._count()
-        scenes = (each for each in self._passes if isinstance(each, SceneDraws))
         self.build = Build(
             compile_ms=(time.perf_counter_ns() - begin_ns) / 1e6,
             pipelines=compute_pipelines.built + scene_pipelines.built - pipelines,
-            recording_ms=next((each.recording_ms for each in scenes), None),
+            recording_ms=next((each.recording_ms for each in self._scenes()), None),
         )
 
     @native.names_loss
@@ -92,9 +91,9 @@ class WebGpuExecutable:
         for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
             if flat[part].size:  # wgpu-py refuses to write nothing
                 self._queue.write_buffer(self._buffers[chunk], 0, flat[part])
-        for scene, draws in zip(self.plan.passes, self._passes, strict=True):
-            if isinstance(draws, SceneDraws) and not isinstance(scene, ComputePass) and scene.objects == array:
-                draws.set_records(flat.reshape(spec.shape))
+        for each in self._scenes():
+            if each.objects == array:
+                each.set_records(flat.reshape(spec.shape))
 
     @native.names_loss
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
@@ -145,12 +144,15 @@ class WebGpuExecutable:
         with frame.span("submit", launches.label):
             self._queue.submit([commands])
 
+    def _scenes(self) -> list[SceneDraws]:
+        return [each for each in self._passes if isinstance(each, SceneDraws)]
+
     def _count(self) -> Counters:
         """Frame: encoder, finish, submit, and one write for all scalars."""
         compute = self.plan.compute_passes
         return Counters(
             api_calls=sum(each.api_calls for each in self._passes) + 3 + bool(self._blocks.size),
-            draws=sum(each.draws for each in self._passes if isinstance(each, SceneDraws)),
+            draws=sum(each.draws for each in self._scenes()),
             dispatches=sum(len(each.dispatches) for each in compute),
             submissions=1 + sum(each.submit_alone for each in compute),
             barriers=None,
