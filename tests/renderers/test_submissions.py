@@ -70,12 +70,15 @@ def test_every_submission_of_both_interfaces_draws_the_picture_that_float64_nump
 def test_of_many_objects_at_most_ten_pixels_differ(opengl: Device, webgpu: Device, objects: int) -> None:
     content = Content("field", objects, objects, FLOOR)
     values = frame_values(2.0, _SIZE_PX)
+    witness = content.witness(values, _SIZE_PX)
+    assert witness is not None
     first: Image | None = None
     for device in (opengl, webgpu):
         device.resize(_SIZE_PX)
         for name, image in pictures(device, content, values):
             first = image if first is None else first
             assert pixels_that_differ(image, first) <= 10, name
+            assert witness.error(image) <= MAX_CHANNEL_ERROR, name
 
 
 @pytest.mark.parametrize("state", STATES)
