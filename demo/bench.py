@@ -24,7 +24,7 @@ from demo.configuration import (
 )
 from demo.content import OUTPUT, Content
 from demo.loop import collect, run_frame
-from demo.progress import Interrupt, Progress
+from demo.progress import Check, Interrupt, Progress
 from demo.proof import Equivalence, check_block, compare, picture_failure
 from demo.settings import CheckError, Settings
 from renderers.camera import frame_values
@@ -165,13 +165,20 @@ def _first_frame(configuration: Configuration, values: dict[str, Scalar]) -> Fir
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """Frames [first, first + frames), and what the last of them must have drawn (each picture) and computed."""
 
     first: int
     frames: int
     last_values: dict[str, Scalar]
     witnesses: dict[Picture, Witness | None]
+
+
+def block_of(settings: Settings, shown: Mapping[Picture, Content], first: int, frames: int) -> Block:
+    """Frames [first, first + frames) of each picture."""
+    last_values = frame_values((first + frames - 1) / 60.0, settings.size_px, settings.shader_cost)
+    witnesses = {each: content.witness(last_values, settings.size_px) for each, content in shown.items()}
+    return Block(first, frames, last_values, witnesses)
 
 
 def _measure(settings: Settings, result: Result, progress: Progress, interrupt: Interrupt) -> None:
@@ -183,9 +190,7 @@ def _measure(settings: Settings, result: Result, progress: Progress, interrupt: 
     progress.start(len(extents) * len(result.configurations))
     for first, frames in extents:
         interrupt.check()
-        last_values = frame_values((first + frames - 1) / 60.0, settings.size_px, settings.shader_cost)
-        witnesses = {each: content.witness(last_values, settings.size_px) for each, content in shown.items()}
-        block = _Block(first, frames, last_values, witnesses)
+        block = block_of(settings, shown, first, frames)
         for each in order.sample(result.configurations, len(result.configurations)):
             progress.step(each.name)
             if each.failure is None:
@@ -201,7 +206,7 @@ def _blocks(frames: int) -> Iterator[tuple[int, int]]:
 
 
 def run_block(
-    settings: Settings, configuration: Configuration, blank: Executable, block: _Block, interrupt: Interrupt
+    settings: Settings, configuration: Configuration, blank: Executable, block: Block, interrupt: Check
 ) -> None:
     """A blank frame, warm-up, then the frames that count, then proof that these frames drew and computed."""
     if configuration.remote is not None:
@@ -226,7 +231,7 @@ def run_block(
 
 
 def timed_frames(
-    settings: Settings, bench: Bench, work: Executable, first: int, frames: int, interrupt: Interrupt
+    settings: Settings, bench: Bench, work: Executable, first: int, frames: int, interrupt: Check
 ) -> list[Sample]:
     """Warm-up, then frames [first, first + frames); frame time is frame start to frame start."""
     device = bench.device

@@ -224,6 +224,8 @@ def _schedules(text: str | None, several: bool, compared: bool) -> tuple[How, ..
 
 
 def _fit(options: argparse.Namespace) -> FitSettings:
+    if options.null_driver:
+        raise InputError("--fit: measures frames that are rendered; leave out --null-driver")
     _one_of("--fit-on", options.fit_on, get_args(FitOn))
     _within("--fit-percentile", options.fit_percentile, 50, 95)
     _within("--fit-seconds", options.fit_seconds, 1, 3600)

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from demo.bench import Result, run_bench
-from demo.configuration import Bench, check_objects, refusals
+from demo.configuration import Bench, Refusal, check_objects, refusals
+from demo.fit_bench import FitResult, run_fit
 from demo.null_driver import null_drivers
 from demo.probe import Probe
-from demo.report import as_json, save_picture, write_json
+from demo.report import as_json, fit_json, save_picture, write_json
 from demo.settings import EXIT_CHECK, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED, Settings
-from demo.table import table_lines
+from demo.table import fit_lines, table_lines
 from renderers.device import DeviceOptions, Interface, Offscreen, UnavailableError
 from renderers.interfaces import open_device
 
@@ -23,7 +24,12 @@ def bench(settings: Settings) -> int:
     benches, missing = _open_all(settings)
     for error in missing:
         print(f"interface-tax: {error}", file=sys.stderr)
-    result = _measure(settings, benches) if benches else None
+    if benches:
+        check_objects(settings.objects, benches)
+        refused = refusals(settings, benches)
+        if settings.fit is not None:
+            return _fit(settings, benches, missing, refused)
+    result = _measure(settings, benches, refused) if benches else None
     with _uninterrupted():  # what took minutes to measure is written before anything else can go wrong
         if settings.json is not None:
             write_json(as_json(settings, benches, missing, result), settings.json)
@@ -35,13 +41,23 @@ def bench(settings: Settings) -> int:
     return _exit_code(settings, missing, result)
 
 
-def _measure(settings: Settings, benches: Sequence[Bench]) -> Result:
-    check_objects(settings.objects, benches)
-    refused = refusals(settings, benches)
+def _measure(settings: Settings, benches: Sequence[Bench], refused: list[Refusal]) -> Result:
     if not settings.null_driver:
         return run_bench(settings, benches, refused)
     with null_drivers(settings, benches) as (remotes, without):
         return run_bench(settings, benches, [*refused, *without], remotes)
+
+
+def _fit(
+    settings: Settings, benches: Sequence[Bench], missing: Sequence[UnavailableError], refused: list[Refusal]
+) -> int:
+    result = run_fit(settings, benches, refused)
+    with _uninterrupted():
+        if settings.json is not None:
+            write_json(fit_json(settings, benches, missing, result), settings.json)
+    if settings.json != "-":
+        print("\n".join(fit_lines(settings, benches, result)))
+    return _exit_code(settings, missing, result)
 
 
 @contextmanager
@@ -84,7 +100,7 @@ def _open(interface: Interface, size_px: tuple[int, int], options: DeviceOptions
     return Bench(device, probe.wait_for_trust(), started)
 
 
-def _exit_code(settings: Settings, missing: Sequence[UnavailableError], result: Result | None) -> int:
+def _exit_code(settings: Settings, missing: Sequence[UnavailableError], result: Result | FitResult | None) -> int:
     if result is not None and result.failures:
         for failure in result.failures:
             print(f"interface-tax: {failure}", file=sys.stderr)

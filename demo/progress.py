@@ -4,9 +4,15 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 _LOG_EVERY_S = 15.0
+
+
+class Check(Protocol):
+    """Asked between two pieces of work; raises what ends them."""
+
+    def check(self) -> None: ...
 
 
 class Interrupt:

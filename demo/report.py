@@ -16,10 +16,11 @@ from pyglet.extlibs import png
 
 from compute.kernel import ComputePass, How
 from demo.bench import Result
-from demo.budget import FIGURES, P99_FROM, Sample, missed_rule, missed_unsynced, stats
-from demo.configuration import Bench, Configuration
+from demo.budget import BUDGET_MS, FIGURES, P99_FROM, Sample, missed_rule, missed_unsynced, stats
+from demo.configuration import Bench, Configuration, Refusal
 from demo.content import Content
 from demo.costs import Spread, figure_stats, over_base_percent, pays_off_after, per_draw_us, rendered_ms
+from demo.fit_bench import FitResult, Fitted
 from demo.settings import InputError, Settings
 from renderers.device import Device, DeviceInfo, Executable, Image, PassKind, UnavailableError
 from renderers.plan import Submission
@@ -35,26 +36,67 @@ def as_json(
     settings: Settings, benches: Sequence[Bench], missing: Sequence[UnavailableError], result: Result | None
 ) -> dict[str, Any]:
     """Everything measured, as README's "JSON" describes it. ``None`` stands for not measured, never 0."""
+    measured = [] if result is None else [each for each in result.configurations if each.samples]
+    equivalence = None if result is None or result.equivalence is None else _finite(asdict(result.equivalence))
+    return {
+        **_surroundings_json(benches, missing, [] if result is None else result.refused),
+        "equivalence": equivalence,
+        "partial": result is None or result.partial,
+        "failures": [] if result is None else result.failures,
+        "runs": [_run_json(settings, each, measured) for each in measured],
+        "fits": [],
+    }
+
+
+def fit_json(
+    settings: Settings, benches: Sequence[Bench], missing: Sequence[UnavailableError], result: FitResult
+) -> dict[str, Any]:
+    """The same schema, with how many objects fit and every block that was measured on the way."""
+    return {
+        **_surroundings_json(benches, missing, result.refused),
+        "equivalence": None,
+        "partial": result.interrupted or bool(result.failures),
+        "failures": result.failures,
+        "runs": [],
+        "fits": [_fitted_json(settings, each) for each in result.fitted],
+    }
+
+
+def _fitted_json(settings: Settings, fitted: Fitted) -> dict[str, Any]:
+    assert settings.fit is not None
+    variant = fitted.variant
+    return {
+        "interface": fitted.bench.device.info.interface,
+        "schedule": variant.how,
+        "submission": variant.submission.value,
+        "state": variant.picture.state,
+        "order": variant.picture.order,
+        "shader_cost": settings.shader_cost,
+        "size": list(settings.size_px),
+        "frames_in_flight": settings.frames_in_flight,
+        "on": settings.fit.on,
+        "percentile": settings.fit.percent,
+        "budget_ms": BUDGET_MS,
+        **asdict(fitted.fit),
+        "text": fitted.text,
+    }
+
+
+def _surroundings_json(
+    benches: Sequence[Bench], missing: Sequence[UnavailableError], refused: Sequence[Refusal]
+) -> dict[str, Any]:
     devices: dict[str, Any] = {
         bench.device.info.interface: _device_json(bench.device.info, bench.trust) for bench in benches
     }
     devices |= {each.subject: {"unavailable": each.what} for each in missing}
-    measured = [] if result is None else [each for each in result.configurations if each.samples]
-    refused = [] if result is None else result.refused
-    equivalence = None if result is None or result.equivalence is None else _finite(asdict(result.equivalence))
+    absent = [{"interface": each.subject, "what": each.what, "reason": each.next_step} for each in missing]
+    absent += [{"interface": each.interface, "what": each.what, "reason": each.reason} for each in refused]
     return {
         "schema": SCHEMA,
         "machine": _machine_json(),
         "versions": _versions_json(),
         "devices": devices,
-        "unavailable": [
-            *({"interface": each.subject, "what": each.what, "reason": each.next_step} for each in missing),
-            *({"interface": each.interface, "what": each.what, "reason": each.reason} for each in refused),
-        ],
-        "equivalence": equivalence,
-        "partial": result is None or result.partial,
-        "failures": [] if result is None else result.failures,
-        "runs": [_run_json(settings, each, measured) for each in measured],
+        "unavailable": absent,
     }
 
 
@@ -205,6 +247,7 @@ def window_json(run: WindowRun) -> dict[str, Any]:
         "partial": False,
         "failures": [],
         "runs": [content | _measured_json(run.work, run.samples)],
+        "fits": [],
     }
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from compute.kernel import How
 from demo.bench import Result
@@ -22,6 +22,7 @@ from demo.costs import (
     per_draw_us,
     rendered_ms,
 )
+from demo.fit_bench import FitResult
 from demo.settings import Settings
 
 
@@ -36,6 +37,23 @@ def table_lines(settings: Settings, benches: Sequence[Bench], result: Result) ->
     lines += [f"{each.interface:9}  {each.what}: n/a ({each.reason})" for each in result.refused]
     lines += _build_lines(measured)
     return [*lines, "", *_footer(settings, benches, measured, result)]
+
+
+def fit_lines(settings: Settings, benches: Sequence[Bench], result: FitResult) -> list[str]:
+    """A line for each search: what fits, and between which two measurements that is sure."""
+    assert settings.fit is not None
+    what = "frame time" if settings.fit.on == "frame" else "CPU work (CPU side only)"
+    rows: list[Sequence[str]] = [
+        ("interface", "schedule", "submission", "state", "order", "blocks", f"p{settings.fit.percent:g} of {what}")
+    ]
+    for each in result.fitted:
+        variant = each.variant
+        names = (each.bench.device.info.interface, variant.how, variant.submission.value, *astuple(variant.picture))
+        rows.append((*names, str(len(each.fit.measured)), each.text))
+    lines = [*_heading(settings, benches), "", *_aligned(rows, (True,) * 5 + (False, True))]
+    lines += [f"{each.interface:9}  {each.what}: n/a ({each.reason})" for each in result.refused]
+    lines += ["", "the surely fitting number, and the smallest that surely does not: between them noise decides"]
+    return [*lines, *(["interrupted: only what was found so far"] if result.interrupted else [])]
 
 
 @dataclass(frozen=True, slots=True)

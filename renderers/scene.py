@@ -1,7 +1,7 @@
 """Procedural scenes: meshes and objects -> arrays and one sorted draw list. Feeds plan; knows no interface."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -60,7 +60,7 @@ def most_objects(limits: Limits) -> int:
     return min(MAX_OBJECTS, limits.buffer_bytes // BLOCK_ALIGNMENT_BYTES)
 
 
-@cache
+@lru_cache(maxsize=8)
 def field(objects: int, state: State = "none", order: Order = "sorted") -> Scene:
     """``objects`` solids of four shapes on a jittered grid, coloured from left to right, of the materials of ``state``.
 
