@@ -10,7 +10,7 @@ from demo.budget import percentile_ms
 CLOSE_ENOUGH = 1.05  # of the two ends of the interval
 _START = 64
 _LEAST_GROWTH, _MOST_GROWTH = 1.5, 8.0
-_ENDS, _DOUBTS = 2, 4  # blocks behind each end of the interval; at most behind what is doubtful
+_ENDS, _DOUBTS = 2, 6  # blocks behind each end of the interval; at most behind what is doubtful
 _MOST_BLOCKS = 60
 
 
