@@ -17,6 +17,7 @@ from compute.reference import MAX_SCALED_ERROR
 from demo.bench import _blocks
 from demo.cli import main
 from renderers.device import Device
+from renderers.plan import Submission
 
 _ROOT = Path(__file__).parents[2]
 _FAST = ["--objects", "60", "--size", "160x90", "--warmup", "1"]
@@ -120,7 +121,12 @@ def test_standard_output_holds_only_json_when_asked_for() -> None:
     done = command("bench", *_FAST, "--frames", "5", "--schedule", "eager,fused", "--interface", "wgpu", "--json", "-")
     content = json.loads(done.stdout)
     assert [run["schedule"] for run in content["runs"]] == ["eager", "fused"]
-    assert content["equivalence"] is None
+    assert content["equivalence"]["image_pixels_differing"] == 0
+
+
+def test_one_configuration_is_compared_with_nothing() -> None:
+    done = command("bench", *_FAST, "--frames", "5", "--schedule", "eager", "--interface", "wgpu", "--json", "-")
+    assert json.loads(done.stdout)["equivalence"] is None
 
 
 def test_each_interface_leaves_its_picture(tmp_path: Path) -> None:
@@ -178,13 +184,13 @@ def test_a_frame_that_draws_nothing_fails_the_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A path that loses its draws looks very fast; the run must fail, not win."""
-    from renderers.opengl.draws import SceneDraws
+    from renderers.opengl import draws
 
-    monkeypatch.setattr(SceneDraws, "_immediate_bind", lambda self, offset: None)
+    monkeypatch.setitem(draws._SUBMIT, Submission.IMMEDIATE_BIND, lambda self, run, array: None)
     code = main(["bench", *_FAST, "--frames", "5", "--interface", "gl", "--schedule", "fused"])
     assert code == 1
     errors = capsys.readouterr().err
-    assert "opengl fused: pixel" in errors
+    assert "opengl fused immediate-bind: pixel" in errors
     assert "did not draw" in errors
 
 
@@ -198,7 +204,7 @@ def test_values_that_are_wrong_fail_the_check(
     monkeypatch.setitem(ops.OPS, "add", wrong)
     code = main(["bench", *_FAST, "--frames", "5", "--interface", "wgpu", "--schedule", "batched"])
     assert code == 1
-    assert "webgpu batched: wave/out" in capsys.readouterr().err
+    assert "webgpu batched immediate-bind: wave/out" in capsys.readouterr().err
 
 
 def test_a_json_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from demo.cli import main
-from demo.settings import EXIT_INPUT
+from demo.settings import EXIT_INPUT, Settings
+from renderers.plan import Submission
 
 BAD_ARGUMENTS = [
     # arguments, what the message names: option, rule, value
@@ -27,9 +28,22 @@ BAD_ARGUMENTS = [
     (["bench", "--size", "8x360"], ["--size", "16 to 8,192", "8"]),
     (["bench", "--size", "640x9000"], ["--size", "16 to 8,192", "9,000"]),
     (["bench", "--size", f"{'9' * 5000}x360"], ["--size"]),
-    (["bench", "--objects", "0"], ["--objects", "1 to 1,000,000", "got 0"]),
-    (["bench", "--objects", "-5"], ["--objects", "1 to 1,000,000", "got -5"]),
-    (["bench", "--objects", "1000001"], ["--objects", "1 to 1,000,000", "1,000,001"]),
+    (["bench", "--objects", "-5"], ["--objects", "0 to 2,147,483,647", "got -5"]),
+    (["bench", "--objects", "2147483648"], ["--objects", "0 to 2,147,483,647", "2,147,483,648"]),
+    (["bench", "--submission", "fast"], ["--submission", "immediate-bind, immediate, instanced", "fast"]),
+    (["bench", "--submission", "recorded,"], ["--submission", "nothing"]),
+    (["--submission", "all"], ["--submission", "recorded", "all"]),
+    (["--submission", "recorded,indirect"], ["--submission", "one at a time", "bench"]),
+    (["bench", "--state", "blend"], ["--state", "none, texture, pipeline", "blend"]),
+    (["--state", "all"], ["--state", "none, texture, pipeline", "all"]),
+    (["bench", "--order", "random"], ["--order", "sorted, shuffled", "random"]),
+    (["bench", "--shader-cost", "-1"], ["--shader-cost", "0 to 10,000", "got -1"]),
+    (["bench", "--fit", "--fit-on", "gpu"], ["--fit-on", "frame, cpu", "gpu"]),
+    (["bench", "--fit", "--fit-percentile", "99"], ["--fit-percentile", "50 to 95", "got 99"]),
+    (["bench", "--fit", "--fit-seconds", "0"], ["--fit-seconds", "1 to 3,600", "got 0"]),
+    (["bench", "--fit", "--null-driver"], ["--fit", "leave out --null-driver"]),
+    (["--null-driver"], ["--null-driver", "interface-tax run --help"]),
+    (["--fit"], ["--fit", "interface-tax run --help"]),
     (["bench", "--objects", "many"], ["--objects", "int", "many"]),
     (["bench", "--objects", "1e3"], ["--objects", "int", "1e3"]),
     (["bench", "--elements", "0"], ["--elements", "1 to 1,073,741,824", "got 0"]),
@@ -111,7 +125,7 @@ def test_a_name_too_long_for_the_file_system_is_refused(
 
 
 def test_with_debug_the_traceback_stands_before_the_message(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--debug", "--objects", "0"]) == EXIT_INPUT
+    assert main(["bench", "--debug", "--objects", "-1"]) == EXIT_INPUT
     errors = capsys.readouterr().err
     assert "Traceback" in errors
     assert errors.strip().splitlines()[-1].startswith("interface-tax: --objects")
@@ -131,6 +145,29 @@ def test_help_lists_every_option_of_its_command(command: str, capsys: pytest.Cap
         main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    for option in ("--interface", "--schedule", "--objects", "--elements", "--size", "--frames", "--in-flight"):
+    for option in (
+        "--interface", "--schedule", "--objects", "--elements", "--size", "--frames", "--in-flight", "--submission",
+        "--state", "--order", "--shader-cost", "--no-validation",
+    ):  # fmt: skip
         assert option in text
-    assert ("--json" in text) == (command == "bench")
+    for option in ("--json", "--fit", "--null-driver"):
+        assert (option in text) == (command == "bench")
+
+
+def test_where_draws_are_compared_one_schedule_and_an_idle_queue_are_enough() -> None:
+    """Unless the person says otherwise."""
+    from demo.cli import _parser, _settings
+
+    def settings(*arguments: str) -> Settings:
+        return _settings("bench", _parser("bench").parse_args(arguments))
+
+    plain, compared = settings(), settings("--submission", "all")
+    assert (len(plain.schedules), plain.frames_in_flight, len(plain.submissions)) == (3, 2, 1)
+    assert (compared.schedules, compared.frames_in_flight, compared.submissions) == (("fused",), 1, tuple(Submission))
+    assert not compared.submissions_named
+    chosen = settings("--state", "all", "--order", "all", "--schedule", "eager", "--in-flight", "3")
+    assert (chosen.schedules, chosen.frames_in_flight) == (("eager",), 3)
+    assert (chosen.states, chosen.orders) == (("none", "texture", "pipeline"), ("sorted", "shuffled"))
+    named = settings("--submission", "recorded,immediate")
+    assert named.submissions == (Submission.IMMEDIATE, Submission.RECORDED)
+    assert named.submissions_named

@@ -12,12 +12,16 @@ import pytest
 from pyglet.extlibs import png
 
 from compute.kernel import FLOOR
-from demo.bench import Bench, Configuration, Result
+from demo.bench import Result
 from demo.budget import FIGURES, Sample
+from demo.configuration import Bench, Configuration, Refusal, Variant
 from demo.content import Content
-from demo.report import as_json, print_table, save_picture, write_json
-from demo.settings import InputError, Settings
-from renderers.device import Counters, Device, DeviceInfo, Executable, UnavailableError
+from demo.fit import FitSearch
+from demo.fit_bench import FitResult, Fitted
+from demo.report import as_json, fit_json, save_picture, write_json
+from demo.settings import FitSettings, InputError, Settings
+from demo.table import fit_lines, table_lines
+from renderers.device import Build, Counters, Device, DeviceInfo, Executable, UnavailableError
 from renderers.plan import Plan, Submission
 from renderers.trust import Trust
 
@@ -39,6 +43,10 @@ class StubDevice:
 class StubWork:
     plan: Plan
     counters: Counters = Counters(10, 10, 1, None, 2, 512, 80)
+    build: Build = Build(12.5, 2, None)
+
+
+VARIANT = Variant("fused", Submission.IMMEDIATE_BIND)
 
 
 def _bench() -> Bench:
@@ -54,7 +62,7 @@ def _sample(frame_ms: float, gpu_ms: float | None = None) -> Sample:
 
 def _result(samples: list[Sample], bench: Bench) -> Result:
     work = cast(Executable, StubWork(CONTENT.plan("fused")))
-    return Result(CONTENT, [Configuration(bench, "fused", work, [samples] if samples else [])])
+    return Result([Configuration(bench, VARIANT, CONTENT, work, blocks=[samples] if samples else [])])
 
 
 def _run(samples: list[Sample]) -> dict[str, Any]:
@@ -120,10 +128,51 @@ def test_an_interface_that_is_missing_is_named_with_the_next_step() -> None:
     assert content["partial"]
 
 
-def test_the_table_says_n_a_where_nothing_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_submission_that_is_refused_is_named_with_its_reason() -> None:
     bench = _bench()
-    print_table(SETTINGS, [bench], _result([_sample(10.0)] * 3, bench))
-    lines = capsys.readouterr().out.splitlines()
+    result = _result([_sample(10.0)], bench)
+    result.refused.append(Refusal("opengl", "submission recorded", "not in the core profile"))
+    content = as_json(SETTINGS, [bench], [], result)
+    assert content["unavailable"] == [
+        {"interface": "opengl", "what": "submission recorded", "reason": "not in the core profile"}
+    ]
+    lines = table_lines(SETTINGS, [bench], result)
+    assert any(line.split(maxsplit=3)[:3] == ["opengl", "submission", "recorded:"] for line in lines)
+
+
+def test_a_run_says_what_was_drawn_and_what_building_it_took() -> None:
+    run = _run([_sample(10.0)])
+    drawn = {name: run[name] for name in ("submission", "state", "order", "shader_cost", "objects")}
+    assert drawn == {
+        "submission": "immediate-bind", "state": "none", "order": "sorted", "shader_cost": 0, "objects": 10,
+    }  # fmt: skip
+    assert run["build"] == {
+        "compile_ms": 12.5, "pipelines": 2, "recording_ms": None, "first_recording_ms": None, "first_frame": None,
+        "pays_off_after_frames": None,
+    }  # fmt: skip
+    assert run["conditions"]["null_driver"] is False
+    assert run["conditions"]["no_validation"] is False
+    assert run["conditions"]["validation"] == "errors are kept"
+
+
+def test_what_fits_stands_in_the_report_with_every_block_that_says_so() -> None:
+    search = FitSearch(16.0, 95, 1_000)
+    while search.asks is not None:
+        search.report([0.1 * search.asks] * 20)
+    settings = Settings(interfaces=("opengl",), fit=FitSettings("cpu", 95, 20))
+    bench = _bench()
+    result = FitResult([Fitted(bench, VARIANT, search.result)])
+    (fit,) = json.loads(json.dumps(fit_json(settings, [bench], [], result)))["fits"]
+    assert (fit["on"], fit["percentile"], fit["limit"]) == ("cpu", 95, 1_000)
+    assert fit["fits"] <= 160 < fit["exceeds"]
+    assert fit["measured"][0] == {"objects": 64, "n": 20, "time_ms": pytest.approx(6.4)}
+    assert any("CPU side only" in line for line in fit_lines(settings, [bench], result))
+    assert any(line.endswith(fit["text"]) for line in fit_lines(settings, [bench], result))
+
+
+def test_the_table_says_n_a_where_nothing_is_known() -> None:
+    bench = _bench()
+    lines = table_lines(SETTINGS, [bench], _result([_sample(10.0)] * 3, bench))
     (row,) = (line.split() for line in lines if line.startswith("opengl "))
     assert row[:6] == ["opengl", "fused", "3", "10.00", "10.00", "n/a"]
     assert row[9] == "n/a"
