@@ -10,10 +10,10 @@ from demo.budget import Sample
 from demo.content import Content
 from demo.proof import Proof
 from demo.settings import InputError, Settings
-from renderers.device import Device, Executable, Interface, PassKind
+from renderers.device import MAX_OBJECTS, Device, Executable, Interface, PassKind
 from renderers.materials import State
 from renderers.plan import Submission
-from renderers.scene import MAX_OBJECTS, Order, most_objects
+from renderers.scene import Order
 from renderers.trust import Trust
 
 
@@ -151,7 +151,7 @@ def refusals(settings: Settings, benches: Sequence[Bench]) -> list[Refusal]:
 
 def check_objects(objects: int, benches: Sequence[Bench]) -> None:
     """Before anything is allocated. Raises InputError with what each interface takes."""
-    most = {bench.device.info.interface: most_objects(bench.device.info.limits) for bench in benches}
+    most = {bench.device.info.interface: bench.device.info.most_objects for bench in benches}
     if objects <= min(most.values()):
         return
     each = ", ".join(f"{interface} {count:,}" for interface, count in most.items())

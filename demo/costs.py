@@ -55,8 +55,9 @@ def per_draw_us(configuration: Configuration, among: Sequence[Configuration], in
 
 
 def over_base_percent(configuration: Configuration, among: Sequence[Configuration]) -> Spread | None:
-    """CPU work over the same submission without changes of state, sorted, in % of it."""
+    """CPU work over the same submission without changes of state, sorted where that was measured, in % of it."""
     base = peer(configuration, among, picture=Picture())
+    base = base or peer(configuration, among, picture=Picture("none", configuration.variant.picture.order))
     if base is None or base is configuration:
         return None
     return _over_blocks(

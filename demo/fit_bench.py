@@ -12,7 +12,6 @@ from demo.fit import Fit, FitSearch
 from demo.progress import Check, Interrupt, Progress
 from demo.settings import CheckError, FitSettings, Settings
 from renderers.device import AllocationError
-from renderers.scene import most_objects
 
 _FRAMES = 20  # of a block: one of them may be late and p95 still holds
 
@@ -85,7 +84,7 @@ def _search(
     progress: Progress,
     deadline: Check,
 ) -> Fit:
-    search = FitSearch(BUDGET_MS, fit.percent, most_objects(limits))
+    search = FitSearch(BUDGET_MS, fit.percent, bench.device.info.most_objects)
     try:
         while search.asks is not None:
             deadline.check()

@@ -24,6 +24,7 @@ from demo.costs import (
 )
 from demo.fit_bench import FitResult
 from demo.settings import Settings
+from renderers.plan import Submission
 
 
 def table_lines(settings: Settings, benches: Sequence[Bench], result: Result) -> list[str]:
@@ -80,7 +81,9 @@ def _always(settings: Settings, measured: Sequence[Configuration]) -> bool:
 
 
 def _draws_compared(settings: Settings, measured: Sequence[Configuration]) -> bool:
-    return len(settings.submissions) * len(settings.states) * len(settings.orders) > 1 or settings.null_driver
+    """Also where one submission was asked for and another stands beside it."""
+    drawn = {(each.variant.submission, each.variant.picture, each.null_driver) for each in measured}
+    return len(drawn) > 1
 
 
 def _draws_alone(settings: Settings, measured: Sequence[Configuration]) -> bool:
@@ -143,7 +146,7 @@ def _aligned(rows: Sequence[Sequence[str]], is_text: Sequence[bool]) -> list[str
 
 
 def _heading(settings: Settings, benches: Sequence[Bench]) -> list[str]:
-    submissions = settings.submissions[0].value if len(settings.submissions) == 1 else "each submission"
+    submissions = ", ".join(each.value for each in settings.submissions)
     cost = f", shader cost {settings.shader_cost}" if settings.shader_cost else ""
     lines = [
         f"scene {settings.scene}, {settings.objects:,} objects, {submissions}{cost}; workload {settings.workload}, "
@@ -170,7 +173,11 @@ def _footer(
             "a draw: CPU work over instanced (the same vertices, one call), one frame in flight on an idle queue"
         )
     if _over_base_known(settings, measured):
-        lines.append("over base: CPU work over the same submission with state none, sorted")
+        lines.append("over base: CPU work over the same submission with state none, sorted where measured")
+    if _per_draw_known(settings, measured) or _over_base_known(settings, measured):
+        lines.append("~0: the range over the blocks holds 0, so it shows nothing")
+    if any(each.variant.submission is Submission.RECORDED for each in measured):
+        lines.append("recorded: a bundle; its draws are encoded natively again each frame, O(N), without Python")
     if any(each.null_driver for each in measured):
         lines.append("null: the same frames on a driver that renders nothing: describing alone; no picture, no proof")
     lines += _headlines(measured) + _rendered_lines(measured)
@@ -186,9 +193,9 @@ def _footer(
 
 
 _IDIOMS = {
-    "a draw an object, described anew each frame": DESCRIBED_ANEW,
-    "a draw an object, described once": DESCRIBED_ONCE,
-    "a draw a mesh": INSTANCED,
+    "one draw per object, described anew each frame": DESCRIBED_ANEW,
+    "one draw per object, described once": DESCRIBED_ONCE,
+    "one draw per mesh": INSTANCED,
 }
 
 
@@ -206,7 +213,7 @@ def _headlines(measured: Sequence[Configuration]) -> list[str]:
                     cpu = _p50(figure_stats(least.samples, "cpu_work_ms"))
                     best.append(f"{_interface(least)} {least.variant.submission.value} {cpu} ms")
             if len(best) > 1:
-                lines.append(f"CPU work of {title}{which}: {'; '.join(best)}")
+                lines.append(f"CPU work, {title}{which}: {'; '.join(best)}")
     return lines
 
 
@@ -297,12 +304,16 @@ def _interface(configuration: Configuration) -> str:
 
 def _per_draw(row: _Row) -> str:
     spread = per_draw_us(row.configuration, row.among, row.settings.frames_in_flight)
-    return "" if spread is None else f"{spread.median:.2f}"
+    return "" if spread is None else _unless_around_0(spread, f"{spread.median:.2f}")
 
 
 def _over_base(row: _Row) -> str:
     spread = over_base_percent(row.configuration, row.among)
-    return "" if spread is None else f"{spread.median:+.0f}"
+    return "" if spread is None else _unless_around_0(spread, f"{spread.median:+.0f}")
+
+
+def _unless_around_0(spread: Spread, text: str) -> str:
+    return "~0" if spread.low <= 0.0 <= spread.high else text
 
 
 def _missed(configuration: Configuration) -> int:

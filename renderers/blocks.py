@@ -9,6 +9,7 @@ from renderers.plan import Plan, ScenePass
 
 # What WebGPU's floor asks of a uniform offset; every OpenGL driver's own alignment divides it.
 BLOCK_ALIGNMENT_BYTES = 256
+RECORD_BYTES = 32  # of an object: two vec4, place and colour
 
 _ScalarArguments = tuple[tuple[ScalarParam, FrameValue | Scalar], ...]
 

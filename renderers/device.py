@@ -18,6 +18,7 @@ INTERFACES: tuple[Interface, ...] = ("opengl", "webgpu")
 SpanKind = Literal["update", "encode", "submit", "wait", "overlay"]
 PassKind = Literal["compute", "draw"]
 MAX_FRAMES_IN_FLIGHT = 3
+MAX_OBJECTS = 1_000_000  # of a scene
 
 
 class UnavailableError(RuntimeError):
@@ -159,8 +160,9 @@ class Build:
 class DeviceInfo:
     """``submissions``: None for supported, else why not. ``timestamps``: None for present, else why not.
 
-    ``validation``: what is checked while frames are measured. ``null_driver``: the environment that makes this driver
-    render nothing in a child process; None where it has no such mode.
+    ``object_bytes``: the most that any submission keeps of an object in one buffer. ``validation``: what is checked
+    while frames are measured. ``null_driver``: the environment that makes this driver render nothing in a child
+    process; None where it has no such mode.
     """
 
     interface: Interface
@@ -173,8 +175,14 @@ class DeviceInfo:
     timestamps: str | None
     ns_per_tick: float
     period_source: str
+    object_bytes: int
     validation: str
     null_driver: Mapping[str, str] | None
+
+    @property
+    def most_objects(self) -> int:
+        """That one scene may have here: what a buffer holds, and what a scene is made for."""
+        return min(MAX_OBJECTS, self.limits.buffer_bytes // self.object_bytes)
 
 
 def check_submission(info: DeviceInfo, submission: Submission) -> None:

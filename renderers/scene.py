@@ -8,13 +8,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from compute.kernel import Arrays, ArraySpec, Element, LimitError, Limits, ScalarParam
-from renderers.blocks import BLOCK_ALIGNMENT_BYTES
+from compute.kernel import Arrays, ArraySpec, Element, LimitError, ScalarParam
+from renderers.device import MAX_OBJECTS
 from renderers.materials import MATERIALS, State
 from renderers.meshes import FloatArray, IndexArray, load_mesh
 from renderers.plan import DrawRange, Material, ScenePass
 
-MAX_OBJECTS = 1_000_000
 FIELD_HALF_EXTENT = 10.0  # the field spans [-10, 10] on x and z
 BACKGROUND = (0.043, 0.055, 0.094, 1.0)  # as displayed; the shaders fade distant objects into it
 FRAME_VALUES = (ScalarParam("view_projection", "mat4f"), ScalarParam("time"), ScalarParam("shader_cost", "u32"))
@@ -53,11 +52,6 @@ class Scene:
             "scene", self.name, FRAME_VALUES, self.materials, self.draws, "scene/vertices", "scene/indices",
             "scene/objects", heights, BACKGROUND,
         )  # fmt: skip
-
-
-def most_objects(limits: Limits) -> int:
-    """That a device's buffers hold: one bound record an object is the largest array that any submission needs."""
-    return min(MAX_OBJECTS, limits.buffer_bytes // BLOCK_ALIGNMENT_BYTES)
 
 
 @lru_cache(maxsize=8)

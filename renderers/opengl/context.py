@@ -6,6 +6,7 @@ from typing import Any
 import moderngl
 
 from compute.kernel import Limits
+from renderers.blocks import RECORD_BYTES
 from renderers.device import DeviceInfo, Offscreen, Target, UnavailableError, WindowTarget
 from renderers.opengl import native
 from renderers.opengl.window_config import no_error_asked
@@ -89,6 +90,7 @@ def describe(context: GlContext) -> DeviceInfo:
         timestamps=None if stamped else "this driver's timestamp counter has 0 bits",
         ns_per_tick=1.0,
         period_source="GL_TIMESTAMP is in ns by definition" if stamped else "n/a (no timestamps)",
+        object_bytes=RECORD_BYTES,
         validation="no checks: a no-error context"
         if native.is_no_error()
         else "errors are checked and kept by the driver",

@@ -7,7 +7,7 @@ from typing import Any
 
 import moderngl
 
-from renderers.blocks import FrameBlocks
+from renderers.blocks import RECORD_BYTES, FrameBlocks
 from renderers.commands import object_commands, range_commands
 from renderers.device import Array, BuildError
 from renderers.materials import palette
@@ -16,7 +16,6 @@ from renderers.opengl.buffers import allocate
 from renderers.opengl.context import GlContext
 from renderers.plan import Material, ScenePass, StateRun, Submission
 
-RECORD_BYTES = 32  # two vec4: place, colour
 _TRIANGLES = moderngl.TRIANGLES
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import wgpu
 
 from compute.kernel import Limits
+from renderers.blocks import BLOCK_ALIGNMENT_BYTES
 from renderers.device import DeviceInfo, UnavailableError
 from renderers.plan import Submission
 from renderers.webgpu import native
@@ -43,6 +44,7 @@ def describe(device: "wgpu.GPUDevice") -> DeviceInfo:
         timestamps=None if stamped else "this adapter has no timestamp-query feature",
         ns_per_tick=native.timestamp_period(device) if stamped else 1.0,
         period_source="wgpuQueueGetTimestampPeriod" if stamped else "n/a (no timestamps)",
+        object_bytes=BLOCK_ALIGNMENT_BYTES,  # a dynamic offset selects the record
         validation=_VALIDATION[native.instance_validates()],
         null_driver=None,
     )

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import wgpu
 
-from renderers.blocks import BLOCK_ALIGNMENT_BYTES, BlockRange, FrameBlocks
+from renderers.blocks import BLOCK_ALIGNMENT_BYTES, RECORD_BYTES, BlockRange, FrameBlocks
 from renderers.commands import COMMAND_BYTES, object_commands
 from renderers.device import Array
 from renderers.plan import Material, ScenePass, StateRun, Submission
 from renderers.webgpu import native
 from renderers.webgpu.buffers import allocate
-from renderers.webgpu.pipelines import RECORD_BYTES, ScenePipelines
+from renderers.webgpu.pipelines import ScenePipelines
 from renderers.webgpu.target import COLOUR_FORMAT, DEPTH_FORMAT
 
 

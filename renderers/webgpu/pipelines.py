@@ -5,12 +5,11 @@ from typing import Any
 
 import wgpu
 
+from renderers.blocks import RECORD_BYTES
 from renderers.materials import palette
 from renderers.plan import Material
 from renderers.webgpu import native
 from renderers.webgpu.target import COLOUR_FORMAT, DEPTH_FORMAT
-
-RECORD_BYTES = 32  # two vec4: place, colour
 
 
 class ScenePipelines:

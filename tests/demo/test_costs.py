@@ -96,6 +96,15 @@ def test_a_change_of_state_costs_percent_of_its_base_row() -> None:
     assert over_base_percent(shuffled, [INSTANCED, shuffled]) is None
 
 
+def test_without_a_sorted_base_the_one_in_the_same_order_is_taken() -> None:
+    shuffled = measured(Submission.IMMEDIATE, 6.0, picture=Picture("texture", "shuffled"))
+    base = measured(Submission.IMMEDIATE, 4.0, picture=Picture("none", "shuffled"))
+    spread = over_base_percent(shuffled, [shuffled, base])
+    assert spread is not None
+    assert spread.median == pytest.approx(50.0)
+    assert over_base_percent(base, [shuffled, base]) is None
+
+
 def test_what_a_null_driver_does_not_do_is_rendering() -> None:
     null = measured(Submission.IMMEDIATE, 0.5, 0.5, 0.5, remote=StubRemote())
     spread = rendered_ms(IMMEDIATE, [INSTANCED, IMMEDIATE, null])

@@ -30,7 +30,7 @@ CONTENT = Content("field", 10, 10, FLOOR)
 MISSING = UnavailableError("webgpu", "no adapter", "install a Vulkan driver")
 INFO = DeviceInfo(
     "opengl", "OpenGL 4.5", "stub adapter", "stub driver", True, FLOOR, {Submission.IMMEDIATE_BIND: None}, None, 1.0,
-    "by definition", "errors are kept", None,
+    "by definition", 32, "errors are kept", None,
 )  # fmt: skip
 
 
