@@ -18,7 +18,6 @@ from demo.budget import Sample
 from demo.configuration import Bench, Picture, Refusal, Remote, Variant, common_limits
 from demo.content import Content
 from demo.probe import child_environment
-from demo.progress import Interrupt
 from demo.settings import Settings
 from renderers.device import DeviceOptions, Executable, Interface, Offscreen, UnavailableError
 from renderers.interfaces import open_device
@@ -115,6 +114,12 @@ def _task(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names}
 
 
+class _Undisturbed:
+    """The parent is told when to stop, and stops the child."""
+
+    def check(self) -> None: ...
+
+
 class _Child:
     """Compiles each variant when it is first asked for."""
 
@@ -134,10 +139,9 @@ class _Child:
         variant = Variant(asked["how"], Submission(asked["submission"]), Picture(**asked["picture"]))
         if variant not in self._works:
             self._works[variant] = self._compile(variant)
-        with Interrupt() as interrupt:
-            samples = timed_frames(
-                self._settings, self.bench, self._works[variant], asked["first"], asked["frames"], interrupt
-            )
+        samples = timed_frames(
+            self._settings, self.bench, self._works[variant], asked["first"], asked["frames"], _Undisturbed()
+        )
         return [asdict(each) for each in samples]
 
     def _compile(self, variant: Variant) -> Executable:
@@ -149,7 +153,7 @@ class _Child:
 
 def main(task: str) -> None:
     """Child: says what it opened, then answers each line of its input, until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     child = _Child(json.loads(task))
     _say({"adapter": child.bench.device.info.adapter})
     for line in sys.stdin:

@@ -148,10 +148,13 @@ def _aligned(rows: Sequence[Sequence[str]], is_text: Sequence[bool]) -> list[str
 def _heading(settings: Settings, benches: Sequence[Bench]) -> list[str]:
     submissions = ", ".join(each.value for each in settings.submissions)
     cost = f", shader cost {settings.shader_cost}" if settings.shader_cost else ""
+    objects = "more and more" if settings.fit else f"{settings.objects:,}"
+    elements = (
+        "as many" if settings.fit and settings.elements is None else f"{settings.elements_for(settings.objects):,}"
+    )
     lines = [
-        f"scene {settings.scene}, {settings.objects:,} objects, {submissions}{cost}; workload {settings.workload}, "
-        f"{settings.elements_for(settings.objects):,} elements; {settings.size_px[0]}x{settings.size_px[1]}; "
-        f"{settings.frames_in_flight} in flight"
+        f"scene {settings.scene}, {objects} objects, {submissions}{cost}; workload {settings.workload}, "
+        f"{elements} elements; {settings.size_px[0]}x{settings.size_px[1]}; {settings.frames_in_flight} in flight"
     ]
     for each in (bench.device.info for bench in benches):
         software = " (a software adapter: says nothing about hardware)" if each.is_software else ""
