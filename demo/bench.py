@@ -124,37 +124,51 @@ def _compiled(bench: Bench, variant: Variant, content: Content) -> Configuration
     return Configuration(bench, variant, content, work, recording_ms)
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What the configurations of one picture drew and computed at one time, the first being the measure of the others."""
+
+    first_output: Array
+    drawn: list[Configuration] = field(default_factory=list)
+    images: list[Image] = field(default_factory=list)
+    differences: list[float] = field(default_factory=list)
+
+
 def _compare(settings: Settings, result: Result, interrupt: Interrupt) -> None:
     """One frame of each configuration at one fixed time: its whole output, and its whole picture if it draws one."""
     values = frame_values(FIXED_TIME_S, settings.size_px, settings.shader_cost)
-    shown: dict[Picture, tuple[list[Configuration], list[Image], list[float]]] = {}
-    first_output: dict[Picture, Array] = {}
+    seen: dict[Picture, _Seen] = {}
     for each in result.configurations:
-        if each.null_driver:
-            continue
-        interrupt.check()
-        device, picture = each.bench.device, each.variant.picture
-        each.first = _first_frame(each, values)
-        output = each.work.read_back(OUTPUT)
-        error = each.content.values_error(values, output)
-        each.proof.values_max_scaled_error = error
-        if error > MAX_SCALED_ERROR:
-            each.failure = f"{each.name}: {OUTPUT} is off by {error:.2e} of |x*a| + |b|, {MAX_SCALED_ERROR:.2e} allowed"
-        difference = each.content.difference(values, output, first_output.setdefault(picture, output))
-        if each.work.counters.draws:
-            configurations, images, differences = shown.setdefault(picture, ([], [], []))
-            configurations.append(each)
-            images.append(each.work.image())
-            differences.append(difference)
-            result.pictures.setdefault(each.interface, images[-1])
-        device.finish()
-        list(device.completed_frames())
-    if len(result.configurations) > 1 and shown:
-        found = [compare(images, differences) for _, images, differences in shown.values()]
-        result.equivalence = Equivalence.worst(found)
-        for configurations, images, _ in shown.values():
-            for each, image in zip(configurations, images, strict=True):
-                each.failure = each.failure or picture_failure(each.name, images[0], image)
+        if not each.null_driver:
+            interrupt.check()
+            _look_at(each, values, seen)
+    compared = [each for each in seen.values() if len(each.drawn) > 1]
+    if compared:
+        result.equivalence = Equivalence.worst([compare(each.images, each.differences) for each in compared])
+    for picture in seen.values():
+        for each, image in zip(picture.drawn, picture.images, strict=True):
+            each.failure = each.failure or picture_failure(each.name, picture.images[0], image)
+            result.pictures.setdefault(each.interface, image)
+
+
+def _look_at(configuration: Configuration, values: dict[str, Scalar], seen: dict[Picture, _Seen]) -> None:
+    """Its first frame, and the values it computed against float64."""
+    device, work, content = configuration.bench.device, configuration.work, configuration.content
+    configuration.first = _first_frame(configuration, values)
+    output = work.read_back(OUTPUT)
+    error = content.values_error(values, output)
+    configuration.proof.values_max_scaled_error = error
+    if error > MAX_SCALED_ERROR:
+        configuration.failure = (
+            f"{configuration.name}: {OUTPUT} is off by {error:.2e} of |x*a| + |b|, {MAX_SCALED_ERROR:.2e} allowed"
+        )
+    picture = seen.setdefault(configuration.variant.picture, _Seen(output))
+    if work.counters.draws:
+        picture.drawn.append(configuration)
+        picture.images.append(work.image())
+        picture.differences.append(content.difference(values, output, picture.first_output))
+    device.finish()
+    list(device.completed_frames())
 
 
 def _first_frame(configuration: Configuration, values: dict[str, Scalar]) -> FirstFrame:

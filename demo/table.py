@@ -1,30 +1,22 @@
-"""Samples -> the table that a bench prints: a row a configuration, then what the rows mean and what they do not."""
+"""Samples -> the table that a bench prints: a row a configuration, and what was built once. Ends with findings."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 
-from compute.kernel import How
 from demo.bench import Result
-from demo.budget import BUDGET_MS, P99_FROM, Stats, missed_rule, missed_unsynced
+from demo.budget import Stats, missed_unsynced
 from demo.configuration import Bench, Configuration, Picture
 from demo.costs import (
-    DESCRIBED_ANEW,
-    DESCRIBED_ONCE,
-    INSTANCED,
     Spread,
-    cheapest,
-    difference_ms,
     figure_stats,
     over_base_percent,
     pays_off_after,
-    peer,
     per_draw_us,
-    rendered_ms,
 )
+from demo.findings import finding_lines, interface_name, over_base_known, per_draw_known
 from demo.fit_bench import FitResult
 from demo.settings import Settings
-from renderers.plan import Submission
 
 
 def table_lines(settings: Settings, benches: Sequence[Bench], result: Result) -> list[str]:
@@ -37,7 +29,7 @@ def table_lines(settings: Settings, benches: Sequence[Bench], result: Result) ->
     lines += _aligned(rows, [each.is_text for each in columns])
     lines += [f"{each.interface:9}  {each.what}: n/a ({each.reason})" for each in result.refused]
     lines += _build_lines(measured)
-    return [*lines, "", *_footer(settings, benches, measured, result)]
+    return [*lines, "", *finding_lines(settings, benches, measured, result)]
 
 
 def fit_lines(settings: Settings, benches: Sequence[Bench], result: FitResult) -> list[str]:
@@ -94,14 +86,6 @@ def _states_compared(settings: Settings, measured: Sequence[Configuration]) -> b
     return any(each.variant.picture != Picture() for each in measured)
 
 
-def _per_draw_known(settings: Settings, measured: Sequence[Configuration]) -> bool:
-    return any(per_draw_us(each, measured, settings.frames_in_flight) is not None for each in measured)
-
-
-def _over_base_known(settings: Settings, measured: Sequence[Configuration]) -> bool:
-    return any(over_base_percent(each, measured) is not None for each in measured)
-
-
 @dataclass(frozen=True, slots=True)
 class _Column:
     title: str
@@ -112,7 +96,7 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("interface", "", lambda row: _interface(row.configuration), is_text=True),
+    _Column("interface", "", lambda row: interface_name(row.configuration), is_text=True),
     _Column("schedule", "", lambda row: row.configuration.variant.how, is_text=True),
     _Column("submission", "", lambda row: row.configuration.variant.submission.value, _draws_compared, is_text=True),
     _Column("state", "", lambda row: row.configuration.variant.picture.state, _states_compared, is_text=True),
@@ -123,8 +107,8 @@ _COLUMNS = (
     _Column("p99", "ms", lambda row: _ms(row.frame.p99), _draws_alone),
     _Column("max", "ms", lambda row: f"{row.frame.max:.2f}"),
     _Column("CPU work", "p50 ms", lambda row: _p50(row.figure("cpu_work_ms"))),
-    _Column("a draw", "us", lambda row: _per_draw(row), _per_draw_known),
-    _Column("over base", "%", lambda row: _over_base(row), _over_base_known),
+    _Column("a draw", "us", lambda row: _per_draw(row), per_draw_known),
+    _Column("over base", "%", lambda row: _over_base(row), over_base_known),
     _Column("wait", "p50 ms", lambda row: _p50(row.figure("wait_ms"))),
     _Column("GPU", "p50 ms", lambda row: _p50(row.figure("gpu_ms"))),
     _Column("missed", "frames", lambda row: str(_missed(row.configuration))),
@@ -164,72 +148,6 @@ def _heading(settings: Settings, benches: Sequence[Bench]) -> list[str]:
     return lines
 
 
-def _footer(
-    settings: Settings, benches: Sequence[Bench], measured: Sequence[Configuration], result: Result
-) -> list[str]:
-    lines = [
-        f"budget {BUDGET_MS:.2f} ms; missed: {missed_rule(None)}; percentiles: nearest rank; p99 from {P99_FROM} frames"
-    ]
-    lines.append("CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened")
-    if _per_draw_known(settings, measured):
-        lines.append(
-            "a draw: CPU work over instanced (the same vertices, one call), one frame in flight on an idle queue"
-        )
-    if _over_base_known(settings, measured):
-        lines.append("over base: CPU work over the same submission with state none, sorted where measured")
-    if _per_draw_known(settings, measured) or _over_base_known(settings, measured):
-        lines.append("~0: the range over the blocks holds 0, so it shows nothing")
-    if any(each.variant.submission is Submission.RECORDED for each in measured):
-        lines.append("recorded: a bundle; its draws are encoded natively again each frame, O(N), without Python")
-    if any(each.null_driver for each in measured):
-        lines.append("null: the same frames on a driver that renders nothing: describing alone; no picture, no proof")
-    lines += _headlines(measured) + _rendered_lines(measured)
-    taxes = [line for bench in benches for line in _tax_lines(bench, measured)]
-    if taxes:
-        lines.append("tax: median over blocks of the difference of block medians, its range: around 0 it shows nothing")
-    lines += taxes
-    for bench in benches:
-        for kind, trust in bench.trust.items():
-            if not trust.trusted:
-                lines.append(f"{bench.device.info.interface}: GPU time of {kind} passes n/a ({trust.reason})")
-    return lines + _proof_lines(measured, result)
-
-
-_IDIOMS = {
-    "one draw per object, described anew each frame": DESCRIBED_ANEW,
-    "one draw per object, described once": DESCRIBED_ONCE,
-    "one draw per mesh": INSTANCED,
-}
-
-
-def _headlines(measured: Sequence[Configuration]) -> list[str]:
-    """Each interface's cheapest way to say the same thing, side by side, beside those of its null driver."""
-    lines = []
-    for picture in dict.fromkeys(each.variant.picture for each in measured):
-        which = "" if picture == Picture() else f" ({picture.state}, {picture.order})"
-        for title, idioms in _IDIOMS.items():
-            best = []
-            for interface in dict.fromkeys((each.interface, each.null_driver) for each in measured):
-                mine = [each for each in measured if (each.interface, each.null_driver) == interface]
-                least = cheapest([each for each in mine if each.variant.picture == picture], idioms)
-                if least is not None:
-                    cpu = _p50(figure_stats(least.samples, "cpu_work_ms"))
-                    best.append(f"{_interface(least)} {least.variant.submission.value} {cpu} ms")
-            if len(best) > 1:
-                lines.append(f"CPU work, {title}{which}: {'; '.join(best)}")
-    return lines
-
-
-def _rendered_lines(measured: Sequence[Configuration]) -> list[str]:
-    """What a null driver does not do. It is the software driver's rendering, and no cost of describing."""
-    lines = []
-    for each in measured:
-        spread = None if each.null_driver else rendered_ms(each, measured)
-        if spread is not None:
-            lines.append(f"{each.name}: rendered on the calling thread {_spread(spread)}: the driver's, no tax")
-    return lines
-
-
 _BUILD_HEADER = (
     ("built once", "", "compiled", "new", "recorded", "the first", "paid for", "first frame", "CPU work"),
     ("", "", "ms", "pipelines", "CPU ms", "time", "after frames", "ms", "ms"),
@@ -261,50 +179,6 @@ def _build_lines(measured: Sequence[Configuration]) -> list[str]:
     return ["", *_aligned(rows, (True, True, *[False] * (len(_BUILD_HEADER[0]) - 2)))]
 
 
-_TAXES: tuple[tuple[str, How, How], ...] = (("launch tax", "eager", "batched"), ("memory tax", "batched", "fused"))
-
-
-def _tax_lines(bench: Bench, measured: Sequence[Configuration]) -> list[str]:
-    """One per timeline, never added up."""
-    lines = []
-    for tax, dear, cheap in _TAXES:
-        for each in measured:
-            if each.bench is not bench or each.variant.how != dear:
-                continue
-            other = peer(each, measured, how=cheap)
-            if other is not None:
-                deltas = [
-                    f"{label} {_difference(each, other, figure)}"
-                    for label, figure in (("frame", "frame_ms"), ("CPU work", "cpu_work_ms"), ("GPU", "gpu_ms"))
-                ]
-                lines.append(f"{_interface(each)}: {tax} ({dear} minus {cheap}): {', '.join(deltas)}")
-    return lines
-
-
-def _proof_lines(measured: Sequence[Configuration], result: Result) -> list[str]:
-    lines = []
-    if result.equivalence is not None:
-        same = result.equivalence
-        lines.append(
-            f"equivalence: {same.image_pixels_differing} of {same.image_pixels:,} pixels differ, by at most "
-            f"{same.image_max_abs} of 255; values by at most {same.values_max_scaled_error:.1e} of |x*a| + |b|"
-        )
-    proven = [each for each in measured if not each.null_driver]
-    if proven:
-        pixels = sum(each.proof.pixels_checked for each in proven)
-        worst = max(each.proof.values_max_scaled_error for each in proven)
-        lines.append(
-            f"proof: {pixels} drawn pixels and every block's values agree with float64 NumPy, within {worst:.1e}"
-        )
-    if result.interrupted:
-        lines.append("interrupted: only what was measured so far")
-    return lines
-
-
-def _interface(configuration: Configuration) -> str:
-    return configuration.interface + (" null" if configuration.null_driver else "")
-
-
 def _per_draw(row: _Row) -> str:
     spread = per_draw_us(row.configuration, row.among, row.settings.frames_in_flight)
     return "" if spread is None else _unless_around_0(spread, f"{spread.median:.2f}")
@@ -325,15 +199,6 @@ def _missed(configuration: Configuration) -> int:
 
 def _kernels(configuration: Configuration) -> int:
     return sum(each.kernels for each in configuration.work.plan.compute_passes)
-
-
-def _difference(dear: Configuration, cheap: Configuration, figure: str) -> str:
-    spread = difference_ms(dear, cheap, figure)
-    return "n/a" if spread is None else _spread(spread)
-
-
-def _spread(spread: Spread) -> str:
-    return f"{spread.median:+.2f} ms ({spread.low:+.2f} to {spread.high:+.2f})"
 
 
 def _p50(figure: Stats | None) -> str:

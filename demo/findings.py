@@ -1,0 +1,151 @@
+"""What the rows of a bench's table show, in sentences: costs beside each other, taxes, doubts, proof. Feeds table."""
+
+from collections.abc import Sequence
+
+from compute.kernel import How
+from demo.bench import Result
+from demo.budget import BUDGET_MS, P99_FROM, missed_rule
+from demo.configuration import Bench, Configuration, Picture
+from demo.costs import (
+    DESCRIBED_ANEW,
+    DESCRIBED_ONCE,
+    INSTANCED,
+    Spread,
+    cheapest,
+    difference_ms,
+    figure_stats,
+    over_base_percent,
+    peer,
+    per_draw_us,
+    rendered_ms,
+)
+from demo.settings import Settings
+from renderers.plan import Submission
+
+
+def per_draw_known(settings: Settings, measured: Sequence[Configuration]) -> bool:
+    return any(per_draw_us(each, measured, settings.frames_in_flight) is not None for each in measured)
+
+
+def over_base_known(settings: Settings, measured: Sequence[Configuration]) -> bool:
+    return any(over_base_percent(each, measured) is not None for each in measured)
+
+
+def interface_name(configuration: Configuration) -> str:
+    return configuration.interface + (" null" if configuration.null_driver else "")
+
+
+def finding_lines(
+    settings: Settings, benches: Sequence[Bench], measured: Sequence[Configuration], result: Result
+) -> list[str]:
+    lines = [
+        f"budget {BUDGET_MS:.2f} ms; missed: {missed_rule(None)}; percentiles: nearest rank; p99 from {P99_FROM} frames"
+    ]
+    lines.append("CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened")
+    if per_draw_known(settings, measured):
+        lines.append(
+            "a draw: CPU work over instanced (the same vertices, one call), one frame in flight on an idle queue"
+        )
+    if over_base_known(settings, measured):
+        lines.append("over base: CPU work over the same submission with state none, sorted where measured")
+    if per_draw_known(settings, measured) or over_base_known(settings, measured):
+        lines.append("~0: the range over the blocks holds 0, so it shows nothing")
+    if any(each.variant.submission is Submission.RECORDED for each in measured):
+        lines.append("recorded: a bundle; its draws are encoded natively again each frame, O(N), without Python")
+    if any(each.null_driver for each in measured):
+        lines.append("null: the same frames on a driver that renders nothing: describing alone; no picture, no proof")
+    lines += _headlines(measured) + _rendered_lines(measured)
+    taxes = [line for bench in benches for line in _tax_lines(bench, measured)]
+    if taxes:
+        lines.append("tax: median over blocks of the difference of block medians, its range: around 0 it shows nothing")
+    lines += taxes
+    for bench in benches:
+        for kind, trust in bench.trust.items():
+            if not trust.trusted:
+                lines.append(f"{bench.device.info.interface}: GPU time of {kind} passes n/a ({trust.reason})")
+    return lines + _proof_lines(measured, result)
+
+
+_IDIOMS = {
+    "one draw per object, described anew each frame": DESCRIBED_ANEW,
+    "one draw per object, described once": DESCRIBED_ONCE,
+    "one draw per mesh": INSTANCED,
+}
+
+
+def _headlines(measured: Sequence[Configuration]) -> list[str]:
+    """Each interface's cheapest way to say the same thing, side by side, beside those of its null driver."""
+    lines = []
+    for picture in dict.fromkeys(each.variant.picture for each in measured):
+        which = "" if picture == Picture() else f" ({picture.state}, {picture.order})"
+        for title, idioms in _IDIOMS.items():
+            best = []
+            for interface in dict.fromkeys((each.interface, each.null_driver) for each in measured):
+                mine = [each for each in measured if (each.interface, each.null_driver) == interface]
+                least = cheapest([each for each in mine if each.variant.picture == picture], idioms)
+                if least is not None:
+                    cpu = figure_stats(least.samples, "cpu_work_ms")
+                    figure = "n/a" if cpu is None else f"{cpu.p50:.2f} ms"
+                    best.append(f"{interface_name(least)} {least.variant.submission.value} {figure}")
+            if len(best) > 1:
+                lines.append(f"CPU work, {title}{which}: {'; '.join(best)}")
+    return lines
+
+
+def _rendered_lines(measured: Sequence[Configuration]) -> list[str]:
+    """What a null driver does not do. It is the software driver's rendering, and no cost of describing."""
+    lines = []
+    for each in measured:
+        spread = None if each.null_driver else rendered_ms(each, measured)
+        if spread is not None:
+            lines.append(f"{each.name}: rendered on the calling thread {_spread(spread)}: the driver's, no tax")
+    return lines
+
+
+_TAXES: tuple[tuple[str, How, How], ...] = (("launch tax", "eager", "batched"), ("memory tax", "batched", "fused"))
+
+
+def _tax_lines(bench: Bench, measured: Sequence[Configuration]) -> list[str]:
+    """One per timeline, never added up."""
+    lines = []
+    for tax, dear, cheap in _TAXES:
+        for each in measured:
+            if each.bench is not bench or each.variant.how != dear:
+                continue
+            other = peer(each, measured, how=cheap)
+            if other is not None:
+                deltas = [
+                    f"{label} {_difference(each, other, figure)}"
+                    for label, figure in (("frame", "frame_ms"), ("CPU work", "cpu_work_ms"), ("GPU", "gpu_ms"))
+                ]
+                lines.append(f"{interface_name(each)}: {tax} ({dear} minus {cheap}): {', '.join(deltas)}")
+    return lines
+
+
+def _proof_lines(measured: Sequence[Configuration], result: Result) -> list[str]:
+    lines = []
+    if result.equivalence is not None:
+        same = result.equivalence
+        lines.append(
+            f"equivalence: {same.image_pixels_differing} of {same.image_pixels:,} pixels differ, by at most "
+            f"{same.image_max_abs} of 255; values by at most {same.values_max_scaled_error:.1e} of |x*a| + |b|"
+        )
+    proven = [each for each in measured if not each.null_driver]
+    if proven:
+        pixels = sum(each.proof.pixels_checked for each in proven)
+        worst = max(each.proof.values_max_scaled_error for each in proven)
+        lines.append(
+            f"proof: {pixels} drawn pixels and every block's values agree with float64 NumPy, within {worst:.1e}"
+        )
+    if result.interrupted:
+        lines.append("interrupted: only what was measured so far")
+    return lines
+
+
+def _difference(dear: Configuration, cheap: Configuration, figure: str) -> str:
+    spread = difference_ms(dear, cheap, figure)
+    return "n/a" if spread is None else _spread(spread)
+
+
+def _spread(spread: Spread) -> str:
+    return f"{spread.median:+.2f} ms ({spread.low:+.2f} to {spread.high:+.2f})"
