@@ -126,7 +126,7 @@ def _compiled(bench: Bench, variant: Variant, content: Content) -> Configuration
 
 @dataclass(slots=True)
 class _Seen:
-    """What the configurations of one picture drew and computed at one time, the first being the measure of the others."""
+    """What the configurations of one picture drew and computed at one time; the first is the measure of the others."""
 
     first_output: Array
     drawn: list[Configuration] = field(default_factory=list)

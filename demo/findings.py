@@ -38,32 +38,41 @@ def interface_name(configuration: Configuration) -> str:
 def finding_lines(
     settings: Settings, benches: Sequence[Bench], measured: Sequence[Configuration], result: Result
 ) -> list[str]:
-    lines = [
-        f"budget {BUDGET_MS:.2f} ms; missed: {missed_rule(None)}; percentiles: nearest rank; p99 from {P99_FROM} frames"
+    return [
+        *_definitions(settings, measured),
+        *_headlines(measured),
+        *_rendered_lines(measured),
+        *_tax_lines(measured),
+        *_doubts(benches),
+        *_proof_lines(measured, result),
     ]
-    lines.append("CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened")
-    if per_draw_known(settings, measured):
-        lines.append(
-            "a draw: CPU work over instanced (the same vertices, one call), one frame in flight on an idle queue"
-        )
-    if over_base_known(settings, measured):
-        lines.append("over base: CPU work over the same submission with state none, sorted where measured")
-    if per_draw_known(settings, measured) or over_base_known(settings, measured):
-        lines.append("~0: the range over the blocks holds 0, so it shows nothing")
-    if any(each.variant.submission is Submission.RECORDED for each in measured):
-        lines.append("recorded: a bundle; its draws are encoded natively again each frame, O(N), without Python")
-    if any(each.null_driver for each in measured):
-        lines.append("null: the same frames on a driver that renders nothing: describing alone; no picture, no proof")
-    lines += _headlines(measured) + _rendered_lines(measured)
-    taxes = [line for bench in benches for line in _tax_lines(bench, measured)]
-    if taxes:
-        lines.append("tax: median over blocks of the difference of block medians, its range: around 0 it shows nothing")
-    lines += taxes
-    for bench in benches:
-        for kind, trust in bench.trust.items():
-            if not trust.trusted:
-                lines.append(f"{bench.device.info.interface}: GPU time of {kind} passes n/a ({trust.reason})")
-    return lines + _proof_lines(measured, result)
+
+
+def _definitions(settings: Settings, measured: Sequence[Configuration]) -> list[str]:
+    """What the columns mean that are shown."""
+    per_draw, over_base = per_draw_known(settings, measured), over_base_known(settings, measured)
+    recorded = any(each.variant.submission is Submission.RECORDED for each in measured)
+    null = any(each.null_driver for each in measured)
+    lines = {
+        f"budget {BUDGET_MS:.2f} ms; missed: {missed_rule(None)}; percentiles: nearest rank; "
+        f"p99 from {P99_FROM} frames": True,
+        "CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened": True,
+        "a draw: CPU work over instanced (the same vertices, one call), one frame in flight on an idle queue": per_draw,
+        "over base: CPU work over the same submission with state none, sorted where measured": over_base,
+        "~0: the range over the blocks holds 0, so it shows nothing": per_draw or over_base,
+        "recorded: a bundle; its draws are encoded natively again each frame, O(N), without Python": recorded,
+        "null: the same frames on a driver that renders nothing: describing alone; no picture, no proof": null,
+    }
+    return [line for line, needed in lines.items() if needed]
+
+
+def _doubts(benches: Sequence[Bench]) -> list[str]:
+    return [
+        f"{bench.device.info.interface}: GPU time of {kind} passes n/a ({trust.reason})"
+        for bench in benches
+        for kind, trust in bench.trust.items()
+        if not trust.trusted
+    ]
 
 
 _IDIOMS = {
@@ -105,21 +114,21 @@ def _rendered_lines(measured: Sequence[Configuration]) -> list[str]:
 _TAXES: tuple[tuple[str, How, How], ...] = (("launch tax", "eager", "batched"), ("memory tax", "batched", "fused"))
 
 
-def _tax_lines(bench: Bench, measured: Sequence[Configuration]) -> list[str]:
+def _tax_lines(measured: Sequence[Configuration]) -> list[str]:
     """One per timeline, never added up."""
     lines = []
-    for tax, dear, cheap in _TAXES:
-        for each in measured:
-            if each.bench is not bench or each.variant.how != dear:
-                continue
+    for each in measured:
+        for tax, dear, cheap in _TAXES:
             other = peer(each, measured, how=cheap)
-            if other is not None:
+            if each.variant.how == dear and other is not None:
                 deltas = [
                     f"{label} {_difference(each, other, figure)}"
                     for label, figure in (("frame", "frame_ms"), ("CPU work", "cpu_work_ms"), ("GPU", "gpu_ms"))
                 ]
-                lines.append(f"{interface_name(each)}: {tax} ({dear} minus {cheap}): {', '.join(deltas)}")
-    return lines
+                name = each.name.replace(f" {dear} ", " ")
+                lines.append(f"{name}: {tax} ({dear} minus {cheap}): {', '.join(deltas)}")
+    note = "tax: median over blocks of the difference of block medians, its range: around 0 it shows nothing"
+    return [note, *lines] if lines else []
 
 
 def _proof_lines(measured: Sequence[Configuration], result: Result) -> list[str]:
