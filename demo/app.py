@@ -4,28 +4,38 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from compute.kernel import ComputePass, LimitError, Scalar
+from compute.kernel import LimitError, Scalar
 from demo import overlay
 from demo.budget import FrameRecord, missed_rule
-from demo.history import History, Summary
+from demo.fitting import Fitting
+from demo.history import History
 from demo.loop import Pacer, run_frame
+from demo.meter import Meter
+from demo.playback import PausableTime
 from demo.probe import Probe
-from demo.report import WindowRun, save_picture, window_json, write_json
+from demo.saving import file_name, save_frames, save_scene
 from demo.settings import EXIT_DONE, EXIT_INTERRUPTED, InputError, Settings
+from demo.shown import Shown, pass_rows, title
 from demo.stage import Stage
 from demo.ui import Ui
-from demo.verdict import Forecast, forecast, limiter
-from demo.wanted import Action, Wanted, apply
+from demo.verdict import limiter
+from demo.wanted import Action, Settling, apply, first_wishes, offered, stand_in
 from demo.window import SHORTCUTS, DemoWindow
 from renderers.camera import frame_values
-from renderers.device import AllocationError, BuildError, DeviceLostError, Interface, UnavailableError
+from renderers.device import (
+    AllocationError,
+    BuildError,
+    DeviceLostError,
+    Interface,
+    UnavailableError,
+    check_submission,
+)
 
-_REBUILD_AFTER_S = 0.15  # since the last change of a slider
 _TITLE_EVERY = 15  # frames: a caption costs as much as a small frame's encoding
 _LOOK_AHEAD = 20  # frames after which what may be wanted next is prepared
-_SETTLED = 60  # frames behind a switch before it is compared
 _UNSYNCED_HZ = 60.0
 _REFUSALS = (UnavailableError, BuildError, LimitError, AllocationError)
 _OTHER: dict[Interface, Interface] = {"opengl": "webgpu", "webgpu": "opengl"}
@@ -33,7 +43,7 @@ _OTHER: dict[Interface, Interface] = {"opengl": "webgpu", "webgpu": "opengl"}
 
 def run(settings: Settings, probes: dict[Interface, Probe]) -> int:
     """Open the window, draw until it is closed or ``settings.frames`` frames were presented."""
-    window = DemoWindow(settings.size_px, "interface-tax")
+    window = DemoWindow(settings.size_px, "interface-tax", settings.validation)
     app = App(settings, window, probes)
     try:
         app.open()
@@ -65,63 +75,46 @@ def _ended_by_signals(app: "App") -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class PausableTime:
-    """Simulated seconds: wall time minus pauses."""
-
-    def __init__(self) -> None:
-        self._before_s, self._since = 0.0, time.perf_counter()
-        self.paused = False
-
-    @property
-    def now_s(self) -> float:
-        return self._before_s + (0.0 if self.paused else time.perf_counter() - self._since)
-
-    def pause(self, paused: bool) -> None:
-        self._before_s, self._since = self.now_s, time.perf_counter()
-        self.paused = paused
-
-    def step(self, seconds: float) -> None:
-        self._before_s += seconds
-
-
 class App:
     """Camera, time and settings survive every switch; statistics never mix two settings."""
 
     def __init__(self, settings: Settings, window: DemoWindow, probes: dict[Interface, Probe]) -> None:
         self._settings, self._window = settings, window
-        self.wanted = Wanted(
-            settings.interfaces[0],
-            settings.schedules[0],
-            settings.objects,
-            settings.elements_for(settings.objects),
-            settings.frames_in_flight,
-        )
-        self._made = Wanted(**{name: getattr(self.wanted, name) for name in Wanted.__slots__})
-        self.stage = Stage(settings, window, probes)
+        self.wanted = first_wishes(settings)
+        self._made = replace(self.wanted)
+        self.stage = Stage(settings, self.wanted, window, probes)
         self.ui = Ui()
-        self.history = History()
-        self.forecast: Forecast | None = None
+        self._meter = Meter()
         self.message = ""
-        self.frames = 0
         self.running = True
         self.interrupted = False
         self._time = PausableTime()
         self._pacer = Pacer(_UNSYNCED_HZ)
-        self._before: Summary | None = None
-        self._last_end_ns: int | None = None
-        self._rebuilt = True
-        self._sizes_changed_s: float | None = None
+        self._settling = Settling()
+        self._fitting: Fitting | None = None
         self._refresh_hz = window.refresh_hz
 
+    @property
+    def history(self) -> History:
+        return self._meter.history
+
+    @property
+    def frames(self) -> int:
+        """Presented since the window was opened."""
+        return self._meter.frames
+
     def open(self) -> None:
-        """The first interface, or the other one where none was named. Raises UnavailableError."""
+        """The first interface, or the other one where none was named. Raises UnavailableError, LimitError."""
         try:
-            self._show()
+            self.message = self._show()
         except UnavailableError:
             if self._settings.interfaces_named:
                 raise
-            self.wanted.interface = self._made.interface = _OTHER[self.wanted.interface]
-            self._show()
+            self.wanted.interface = _OTHER[self.wanted.interface]
+            self.message = self._show()
+        if self._settings.submissions_named:
+            check_submission(self.stage.device.info, self._settings.submissions[0])
+        self._made.variant = self.wanted.variant
         self._window.push_handlers(self.ui)
         self._window.draw_while_dragged(self._draw)
 
@@ -130,7 +123,11 @@ class App:
         self._window.dispatch_events()
         while self._window.actions and self.running:
             self.do(self._window.actions.popleft())
+        if self._window.is_closed:
+            self.running = False
         if self.running:
+            if self._fitting is not None and not self._fitting.go_on(self.wanted, time.perf_counter()):
+                self._end_fit(self._fitting)
             self._make_so()
             self._draw()
         if self._settings.frames is not None and self.frames >= self._settings.frames:
@@ -143,9 +140,13 @@ class App:
 
     def do(self, action: Action) -> None:
         """What a key or a button asks for."""
-        if apply(action, self.wanted):
+        if apply(action, self.wanted, offered(self.stage.device.info.submissions)):
             return
-        if action is Action.QUIT:
+        if self._fitting is not None and action in (Action.FIT, Action.QUIT):
+            self._fitting.cancel()
+        elif action is Action.FIT:
+            self.message, self._fitting = "", Fitting(self.wanted, time.perf_counter())
+        elif action is Action.QUIT:
             self.running = False
         elif action is Action.STEP:
             self.wanted.paused = True
@@ -167,7 +168,7 @@ class App:
             return
         if wanted.fullscreen != made.fullscreen:
             self._change(lambda: self.stage.set_fullscreen(wanted.fullscreen))
-        if (wanted.interface, wanted.how) != (made.interface, made.how):
+        if wanted.variant != made.variant:
             self._change(self._show)
         if wanted.vsync != made.vsync:
             self._change(lambda: self.stage.set_vsync(wanted.vsync))
@@ -175,59 +176,53 @@ class App:
             self._change(lambda: self.stage.set_frames_in_flight(wanted.frames_in_flight))
         if wanted.paused != made.paused:
             self._time.pause(wanted.paused)
-        self._rebuild_when_settled()
-        for name in Wanted.__slots__:
-            if name not in ("objects", "elements"):
-                setattr(made, name, getattr(wanted, name))
+        if wanted.shader_cost != made.shader_cost:
+            self._meter.begin_anew(rebuilt=False)
+        if self._settling.rested(wanted.ingredients, time.perf_counter()) or self._fitting is not None:
+            self._rebuild()
+        self._made = replace(wanted, **self._made.ingredients._asdict())
 
-    def _rebuild_when_settled(self) -> None:
-        """A slider on its way asks for a size every frame; only the one it rests on is built."""
+    def _rebuild(self) -> None:
         wanted, made = self.wanted, self._made
-        if (wanted.objects, wanted.elements) == (made.objects, made.elements):
-            self._sizes_changed_s, self._asked = None, (wanted.objects, wanted.elements)
-            return
-        now = time.perf_counter()
-        if self._sizes_changed_s is None or self._asked != (wanted.objects, wanted.elements):
-            self._sizes_changed_s, self._asked = now, (wanted.objects, wanted.elements)
-        elif now - self._sizes_changed_s >= _REBUILD_AFTER_S:
-            self._change(lambda: self.stage.rebuild(wanted.objects, wanted.elements, self._values()))
-            made.objects, made.elements = self.stage.content.objects, self.stage.content.elements
-            wanted.objects, wanted.elements = made.objects, made.elements
+        if wanted.ingredients != made.ingredients:
+            self._change(lambda: self.stage.rebuild(wanted.ingredients, self._values()))
+            made.ingredients = wanted.ingredients = self.stage.ingredients
 
-    def _change(self, make: Callable[[], object]) -> None:
-        """A change that works starts the statistics anew; one that fails leaves the last good frame, and says why."""
-        before = self.history.summary
+    def _change(self, make: Callable[[], str | None]) -> None:
+        """A change that works starts the statistics anew; one that fails leaves the last good frame, and says why.
+
+        ``make``: may return what there is to say about it.
+        """
         try:
-            make()
-            self.message = ""
+            self.message = make() or ""
         except DeviceLostError as error:
             self._lose(error)
         except _REFUSALS as error:
             self.message = str(error)
-            self.wanted.interface, self.wanted.how = self.stage.interface, self.stage.how
-        self._begin_anew(before)
+            self.wanted.variant = self.stage.variant
+        self._meter.begin_anew(rebuilt=True)
 
-    def _begin_anew(self, before: Summary) -> None:
-        self._before = before if before.frame is not None else self._before
-        self.forecast = None
-        self.history.clear()
-        self._last_end_ns, self._rebuilt = None, True
-
-    def _show(self) -> None:
-        wanted = self.wanted
+    def _show(self) -> str:
+        """What is wanted, or the best that its interface has beside it: then it says so."""
+        wanted, note = self.wanted, ""
         self.ui.use(wanted.interface)
         try:
-            self.stage.show(wanted.interface, wanted.how, self._values(), wanted.frames_in_flight, wanted.vsync)
+            info = self.stage.opened(wanted.interface, wanted.frames_in_flight, wanted.vsync).info
+            refusal = info.submissions[wanted.submission]
+            if refusal is not None:
+                refused, wanted.submission = wanted.submission, stand_in(info.submissions)
+                note = f"{info.title}: {refused.value}: {refusal}; showing {wanted.submission.value}"
+            self.stage.show(wanted.variant, self._values())
         finally:
             self.ui.use(self.stage.interface)
+        return note
 
     def _lose(self, error: DeviceLostError) -> None:
         """Whatever is left goes on; asking for the lost one opens it anew. Raises ``error`` when nothing is left."""
-        shown, before = self.stage.interface, self.history.summary
+        shown = self.stage.variant
         self._drop(error.interface)
-        self.wanted.how = self.stage.how
-        for interface in (_OTHER[shown], shown) if shown == error.interface else (shown, error.interface):
-            self.wanted.interface = interface
+        for interface in (_OTHER[error.interface], error.interface):
+            self.wanted.variant = shown._replace(interface=interface)
             try:
                 self._show()
                 break
@@ -237,13 +232,21 @@ class App:
                 pass
         else:
             raise error
-        self._made.interface, self._made.how = self.wanted.interface, self.wanted.how
+        self._made.variant = self.wanted.variant
         self.message = str(error)
-        self._begin_anew(before)
+        self._meter.begin_anew(rebuilt=True)
 
     def _drop(self, interface: Interface) -> None:
         self.stage.drop(interface)
         self.ui.forget(interface)
+
+    def _end_fit(self, fitting: Fitting) -> None:
+        """What it took over goes back at once, and its result stays to be read; so does what went wrong."""
+        said = self.message
+        fitting.let_go(self.wanted)
+        self._make_so()  # still counts as fitting: nothing has to settle
+        self._fitting = None
+        self.message = self.message or said or fitting.text
 
     # frames
 
@@ -261,30 +264,21 @@ class App:
             self._lose(error)
 
     def _account(self, record: FrameRecord) -> None:
-        """Frame time is end of present to end of present; a rebuilt or skipped frame is marked and not counted."""
+        frame_ms = self._meter.count(record, self.stage.trust)
         if record.state == "skipped":
-            self.history.mark("skipped")
-            self._last_end_ns = None
             time.sleep(0.01)  # minimised: nothing to draw, nobody to see it
             return
-        if self._rebuilt:
-            record.state, self._rebuilt = "rebuilt", False
-            self.history.mark("rebuilt")
-        elif self._last_end_ns is not None:
-            self.history.add(record, (record.end_ns - self._last_end_ns) / 1e6, self.stage.trust)
-        self._last_end_ns = record.end_ns
-        self.frames += 1
+        if frame_ms is not None and self._fitting is not None:
+            self._fitting.add(frame_ms)
         if self.frames == _LOOK_AHEAD:
             self.stage.look_ahead()
-        summary = self.history.refresh(self.stage.trust, self._synced_hz)
-        if self._before is not None and summary.frame is not None and summary.frame.n >= _SETTLED:
-            self.forecast = forecast(self._before, summary, self.stage.device.info.is_software)
+        self._meter.summarise(self.stage.trust, self._synced_hz, self.stage.device.info.is_software)
         if self.frames % _TITLE_EVERY == 0:
             self._window.set_caption(self.title())
 
     def _values(self) -> dict[str, Scalar]:
         width, height = self._window.size_px
-        return frame_values(self._time.now_s, (max(1, width), max(1, height)))
+        return frame_values(self._time.now_s, (max(1, width), max(1, height)), self.wanted.shader_cost)
 
     @property
     def _synced_hz(self) -> float | None:
@@ -301,83 +295,51 @@ class App:
         shown = self.shown()
         return self.ui.frame(lambda: overlay.draw(shown, self.wanted, self.do))
 
-    def shown(self) -> overlay.Shown:
+    def shown(self) -> Shown:
         """Everything the panel shows of this frame."""
         stage, summary = self.stage, self.history.summary
-        return overlay.Shown(
+        return Shown(
             interfaces=stage.titles,
-            interface=stage.interface,
+            variant=stage.variant,
             info=stage.device.info,
+            counters=stage.work.counters,
             present_mode=stage.device.present_mode,
             refresh_hz=self._refresh_hz,
             history=self.history,
             summary=summary,
             verdict=limiter(summary, stage.device.info.is_software, self._period_ms),
-            forecast=self.forecast,
-            passes=self._pass_rows(),
+            forecast=self._meter.forecast,
+            passes=pass_rows(stage, summary),
             missed_rule=missed_rule(self._synced_hz),
-            message=self.message,
+            message=self._said,
+            fitting=self._fitting is not None,
             shortcuts=SHORTCUTS,
         )
 
-    def _pass_rows(self) -> list[overlay.PassRow]:
-        times = self.history.summary.passes_p50 or {}
-        rows = []
-        for each in self.stage.work.plan.passes:
-            compute = each if isinstance(each, ComputePass) else None
-            kernels, described = (None, None) if compute is None else (compute.kernels, compute.memory_bytes)
-            rows.append(overlay.PassRow(each.label, kernels, described, times.get(each.label)))
-        return rows
+    @property
+    def _said(self) -> str:
+        return self.message if self._fitting is None else self._fitting.text
 
     def title(self) -> str:
         """The figures for a window without its panel."""
-        summary = self.history.summary
-        frame, work, gpu = summary.frame, summary.cpu_work, summary.gpu
-        parts = [
-            self.stage.device.info.title,
-            self.stage.how,
-            f"frame p50 {'n/a' if frame is None else f'{frame.p50:.1f} ms'}",
-            f"CPU work {'n/a' if work is None else f'{work.p50:.1f} ms'}",
-            f"GPU {'n/a' if gpu is None else f'{gpu.p50:.1f} ms'}",
-            "vsync" if self.wanted.vsync else "no vsync",
-            *(["paused"] if self.wanted.paused else []),
-            *([self.message] if self.message else []),
-        ]
-        return "   ".join(parts)
+        return title(self.stage, self.history.summary, self.wanted, self._said)
 
     def save_screenshot(self, target: Path) -> None:
         """The scene without the panel. Raises InputError."""
         if 0 in self._window.size_px:
             raise InputError(f"--screenshot {target}: a minimised window has no picture; show it first")
-        save_picture(self.stage.work.image(), target)
+        save_scene(self.stage, target)
 
     def _save(self, action: Action) -> None:
-        """A file in the working directory, named after interface and time."""
-        stem = f"interface-tax-{self.stage.interface}-{time.strftime('%Y%m%d-%H%M%S')}"
+        target = file_name(self.stage.interface, "png" if action is Action.SCREENSHOT else "json")
         try:
             if action is Action.SCREENSHOT:
-                target = Path(f"{stem}.png")
                 self.save_screenshot(target)
             else:
-                target = Path(f"{stem}.json")
-                write_json(window_json(self._window_run()), str(target))
+                save_frames(self.stage, self.history, self.wanted, self._refresh_hz, self._synced_hz, target)
             self.message = f"Saved {target}"
         except InputError as error:
             self.message = str(error)
         except DeviceLostError as error:
             self._lose(error)
-        self._last_end_ns = None  # saving is no frame time
-
-    def _window_run(self) -> WindowRun:
-        return WindowRun(
-            device=self.stage.device,
-            trust=self.stage.trust,
-            work=self.stage.work,
-            content=self.stage.content,
-            how=self.stage.how,
-            samples=self.history.samples(self.stage.trust),
-            missed_frames=self.history.summary.missed,
-            missed_rule=missed_rule(self._synced_hz),
-            refresh_hz=self._refresh_hz,
-            frames_in_flight=self.wanted.frames_in_flight,
-        )
+        self._meter.leave_out()

@@ -199,6 +199,8 @@ class WindowRun:
     work: Executable
     content: Content
     how: How
+    submission: Submission
+    shader_cost: int
     samples: Sequence[Sample]
     missed_frames: int
     missed_rule: str
@@ -227,7 +229,10 @@ def window_json(run: WindowRun) -> dict[str, Any]:
         "interface": info.interface,
         "scene": run.content.scene_name,
         "objects": run.content.objects,
-        "submission": Submission.IMMEDIATE_BIND.value,
+        "submission": run.submission.value,
+        "state": run.content.state,
+        "order": run.content.order,
+        "shader_cost": run.shader_cost,
         "workload": "wave",
         "schedule": run.how,
         "elements": run.content.elements,

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from compute.kernel import FLOOR, How, Scalar
+from compute.kernel import FLOOR, Scalar
 from demo.content import Content
 from demo.probe import Probe
 from demo.settings import Settings
+from demo.wanted import Ingredients, Variant, Wanted
 from demo.window import DemoWindow
 from renderers.device import (
     INTERFACES,
@@ -27,16 +28,22 @@ _NAMES: dict[Interface, str] = {"opengl": "OpenGL", "webgpu": "wgpu"}
 class Stage:
     """What is on show, within the portable floor's limits, so that the plan is the same on every device."""
 
-    def __init__(self, settings: Settings, window: DemoWindow, probes: dict[Interface, Probe]) -> None:
+    def __init__(self, settings: Settings, wanted: Wanted, window: DemoWindow, probes: dict[Interface, Probe]) -> None:
         """``probes``: those started already, while the rest of the program was being loaded."""
         self._settings, self._window, self._probes = settings, window, probes
         self._devices: dict[Interface, Device] = {}
-        self._works: dict[tuple[Interface, How], Executable] = {}
+        self._works: dict[Variant, Executable] = {}
         self._troubles: dict[Interface, str] = {}
-        elements = settings.elements_for(settings.objects)
-        self.content = Content(settings.scene, settings.objects, elements, FLOOR)
-        self.interface: Interface = settings.interfaces[0]
-        self.how: How = settings.schedules[0]
+        self.content, self.variant = self._content(wanted.ingredients), wanted.variant
+
+    @property
+    def ingredients(self) -> Ingredients:
+        """Of the content on show."""
+        return Ingredients(self.content.objects, self.content.elements, self.content.state, self.content.order)
+
+    @property
+    def interface(self) -> Interface:
+        return self.variant.interface
 
     @property
     def device(self) -> Device:
@@ -44,7 +51,7 @@ class Stage:
 
     @property
     def work(self) -> Executable:
-        return self._works[self.interface, self.how]
+        return self._works[self.variant]
 
     @property
     def titles(self) -> dict[Interface, str]:
@@ -63,29 +70,40 @@ class Stage:
         for each in INTERFACES:
             self._probe(each).judge()
 
-    def show(self, interface: Interface, how: How, values: dict[str, Scalar], in_flight: int, vsync: bool) -> None:
-        """Switch; opened at its first showing, and warmed up where nobody sees it. The old stays on any error.
+    def opened(self, interface: Interface, in_flight: int, vsync: bool) -> Device:
+        """Its device, made at the first call. Raises UnavailableError, DeviceLostError."""
+        if interface not in self._devices:
+            try:
+                self._probe(interface).found()
+                settings = self._settings
+                options = DeviceOptions(in_flight, vsync, adapter=settings.adapter, validation=settings.validation)
+                self._devices[interface] = open_device(interface, self._window, options)
+            except UnavailableError:
+                self._troubles[interface] = "unavailable"
+                raise
+            self._troubles.pop(interface, None)
+        return self._devices[interface]
 
-        Raises UnavailableError, BuildError, LimitError, AllocationError, DeviceLostError.
+    def show(self, variant: Variant, values: dict[str, Scalar]) -> None:
+        """Switch on an opened device; compiled at its first showing, and warmed up where nobody sees it.
+
+        The old stays on any error. Raises BuildError, LimitError, AllocationError, DeviceLostError.
         """
-        device = self._opened(interface, in_flight, vsync)
+        device = self._devices[variant.interface]
         device.resize(self._window.size_px)  # it may have slept since the window was minimised
-        if (interface, how) not in self._works:
-            work = self.content.compile(device, how)
-            work.warm_up(values)
-            self._works[interface, how] = work
-        self.interface, self.how = interface, how
-        self._window.show(interface)
+        if variant not in self._works:
+            self._works[variant] = self._compiled(self.content, variant, values)
+        self.variant = variant
+        self._window.show(variant.interface)
 
-    def rebuild(self, objects: int, elements: int, values: dict[str, Scalar]) -> None:
-        """Another number of objects or elements. The old content stays on any error."""
-        content = Content(self.content.scene_name, objects, elements, FLOOR)
+    def rebuild(self, ingredients: Ingredients, values: dict[str, Scalar]) -> None:
+        """Another content. The old one stays on any error, which are those of ``show``."""
+        content = self._content(ingredients)
         self.device.resize(self._window.size_px)
-        work = content.compile(self.device, self.how)
-        work.warm_up(values)
+        work = self._compiled(content, self.variant, values)
         for old in self._works.values():
             old.release()
-        self.content, self._works = content, {(self.interface, self.how): work}
+        self.content, self._works = content, {self.variant: work}
 
     def set_frames_in_flight(self, count: int) -> None:
         self._on_each(lambda device: device.set_frames_in_flight(count))
@@ -103,8 +121,8 @@ class Stage:
 
     def drop(self, interface: Interface) -> None:
         """A lost device and all that was on it; showing the interface opens it anew."""
-        for key in [key for key in self._works if key[0] == interface]:
-            del self._works[key]
+        for variant in [each for each in self._works if each.interface == interface]:
+            del self._works[variant]
         if interface in self._devices:
             self._devices.pop(interface).release()
         self._troubles[interface] = "lost"
@@ -134,14 +152,11 @@ class Stage:
         if lost is not None:
             raise lost
 
-    def _opened(self, interface: Interface, in_flight: int, vsync: bool) -> Device:
-        if interface not in self._devices:
-            try:
-                self._probe(interface).found()
-                options = DeviceOptions(in_flight, vsync, adapter=self._settings.adapter)
-                self._devices[interface] = open_device(interface, self._window, options)
-            except UnavailableError:
-                self._troubles[interface] = "unavailable"
-                raise
-            self._troubles.pop(interface, None)
-        return self._devices[interface]
+    def _content(self, ingredients: Ingredients) -> Content:
+        objects, elements, state, order = ingredients
+        return Content(self._settings.scene, objects, elements, FLOOR, state, order)
+
+    def _compiled(self, content: Content, variant: Variant, values: dict[str, Scalar]) -> Executable:
+        work = content.compile(self._devices[variant.interface], variant.how, variant.submission)
+        work.warm_up(values)
+        return work

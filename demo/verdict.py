@@ -63,6 +63,13 @@ def share_text(part_ms: float | None, frame_ms: float | None) -> str:
     return "n/a" if part_ms is None or not frame_ms else f"{100.0 * part_ms / frame_ms:.0f} %"
 
 
+def forecast_text(forecast: Forecast) -> str:
+    """The last switch: the whole frame before, predicted and measured."""
+    predicted = f"n/a ({forecast.reason})" if forecast.predicted_ms is None else f"{forecast.predicted_ms:.1f} ms"
+    measured = "n/a" if forecast.measured_ms is None else f"{forecast.measured_ms:.1f} ms"
+    return f"Last switch: frame {forecast.before_ms:.1f} ms before, predicted {predicted}, measured {measured}"
+
+
 def _total(passes: Mapping[str, float | None] | None) -> float | None:
     if not passes or any(time is None for time in passes.values()):
         return None

@@ -12,7 +12,7 @@ from demo.native_view import NativeView, create_native_view
 from demo.settings import EXIT_ENVIRONMENT
 from demo.wanted import Action
 from renderers.device import Interface, UnavailableError
-from renderers.opengl.window_config import buffers_freed, window_config
+from renderers.opengl.window_config import buffers_freed, no_error_asked, window_config
 
 _NEXT_STEP = "set DISPLAY (or start Xvfb), or use the headless: interface-tax bench"
 # Names of pyglet.window.key; the first one of an action is the one the help shows.
@@ -22,10 +22,14 @@ _KEYS: dict[str, Action] = {
     "_2": Action.WEBGPU,
     "NUM_2": Action.WEBGPU,
     "F": Action.NEXT_SCHEDULE,
+    "D": Action.NEXT_SUBMISSION,
+    "T": Action.NEXT_STATE,
+    "M": Action.NEXT_ORDER,
     "LEFT": Action.FEWER_OBJECTS,
     "RIGHT": Action.MORE_OBJECTS,
     "DOWN": Action.FEWER_ELEMENTS,
     "UP": Action.MORE_ELEMENTS,
+    "B": Action.FIT,
     "V": Action.VSYNC,
     "I": Action.IN_FLIGHT,
     "SPACE": Action.PAUSE,
@@ -49,9 +53,12 @@ SHORTCUTS[Action.HELP] = "F1 or ?"
 class DemoWindow:
     """One window. OpenGL draws into pyglet's view, wgpu into a native child of it. Implements WindowTarget."""
 
-    def __init__(self, size_px: tuple[int, int], caption: str) -> None:
+    def __init__(self, size_px: tuple[int, int], caption: str, validation: bool = True) -> None:
+        """``validation``: of the OpenGL context, which pyglet makes with the window."""
         self.actions: deque[Action] = deque()
-        self._window = _open(size_px, caption)
+        self.is_closed = False  # by its close button
+        with no_error_asked(not validation):
+            self._window = _open(size_px, caption)
         self._hidden = False
         self._view: NativeView | None = None
         self._shown: Interface = "opengl"
@@ -173,7 +180,7 @@ class DemoWindow:
         self._hidden = False
 
     def on_close(self) -> bool:
-        self.actions.append(Action.QUIT)
+        self.is_closed = True
         return True
 
 

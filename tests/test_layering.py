@@ -18,7 +18,8 @@ ALLOWED = {
     "renderers/opengl": {"assets", "compute", "moderngl", "numpy", "pyglet", "renderers"},
     "renderers/webgpu": {"assets", "compute", "numpy", "renderers", "wgpu"},
 }
-OVERLAYS = ("demo/overlay.py", "demo/ui.py", "renderers/*/overlay.py")
+_OVERLAY_PARTS = ("controls", "facts", "figures", "plots", "timeline", "widgets")
+OVERLAYS = ("demo/overlay.py", *(f"demo/{part}.py" for part in _OVERLAY_PARTS), "demo/ui.py", "renderers/*/overlay.py")
 # Module -> the only files that may import it, wherever they stand.
 OWNERS = {
     "imgui_bundle": OVERLAYS,
@@ -88,6 +89,7 @@ def test_every_package_is_walked(package: str) -> None:
         ("demo/cli.py", "import pyglet\npyglet.window.Window()"),
         ("demo/window.py", "from pyglet.gl import glFinish"),
         ("demo/window.py", "from imgui_bundle import imgui"),
+        ("demo/shown.py", "from imgui_bundle import imgui"),
         ("demo/bench.py", "import moderngl"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from demo.budget import FrameRecord
 from demo.history import LENGTH, History
-from demo.overlay import axis_top_ms
+from demo.plots import axis_top_ms
 from renderers.device import CpuSpan, GpuSpan, GpuTimes, PassKind
 from renderers.trust import Trust
 

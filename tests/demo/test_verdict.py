@@ -3,9 +3,9 @@
 import pytest
 
 from demo.budget import Stats
+from demo.facts import bytes_text
 from demo.history import Summary
-from demo.overlay import bytes_text, forecast_text
-from demo.verdict import Forecast, forecast, limiter, share_text
+from demo.verdict import Forecast, forecast, forecast_text, limiter, share_text
 
 _PERIOD_MS = 1000.0 / 60.0
 

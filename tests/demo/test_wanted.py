@@ -8,10 +8,24 @@ from typing import Any
 
 import pytest
 
-from demo.wanted import MAX_ELEMENTS_SHOWN, MAX_OBJECTS_SHOWN, Action, Wanted, apply
+from demo.settings import Settings
+from demo.wanted import (
+    MAX_ELEMENTS_SHOWN,
+    MAX_OBJECTS_SHOWN,
+    Action,
+    Ingredients,
+    Settling,
+    Variant,
+    Wanted,
+    apply,
+    first_wishes,
+    offered,
+    stand_in,
+)
+from renderers.plan import Submission
 
 _ROOT = Path(__file__).parents[2]
-_DEEDS = (Action.STEP, Action.RESET, Action.SCREENSHOT, Action.SAVE_JSON, Action.QUIT)
+_DEEDS = (Action.FIT, Action.STEP, Action.RESET, Action.SCREENSHOT, Action.SAVE_JSON, Action.QUIT)
 
 
 def _wanted(**changes: Any) -> Wanted:
@@ -25,6 +39,9 @@ def _wanted(**changes: Any) -> Wanted:
         (Action.OPENGL, {}),
         (Action.WEBGPU, {"interface": "webgpu"}),
         (Action.NEXT_SCHEDULE, {"how": "eager"}),
+        (Action.NEXT_SUBMISSION, {"submission": Submission.IMMEDIATE}),
+        (Action.NEXT_STATE, {"state": "texture"}),
+        (Action.NEXT_ORDER, {"order": "shuffled"}),
         (Action.FEWER_OBJECTS, {"objects": 500}),
         (Action.MORE_OBJECTS, {"objects": 2000}),
         (Action.FEWER_ELEMENTS, {"elements": 250}),
@@ -54,6 +71,9 @@ def test_every_action_is_a_wish_or_a_deed() -> None:
     ("action", "presses"),
     [
         (Action.NEXT_SCHEDULE, 3),
+        (Action.NEXT_SUBMISSION, len(Submission)),
+        (Action.NEXT_STATE, 3),
+        (Action.NEXT_ORDER, 2),
         (Action.IN_FLIGHT, 3),
         *((each, 2) for each in (Action.VSYNC, Action.PAUSE, Action.OVERLAY, Action.FULLSCREEN, Action.HELP)),
     ],
@@ -68,19 +88,88 @@ def test_pressing_on_comes_back_to_where_it_began(action: Action, presses: int) 
 
 
 @pytest.mark.parametrize(
-    ("fewer", "more", "name", "most"),
+    ("fewer", "more", "name", "least", "most"),
     [
-        (Action.FEWER_OBJECTS, Action.MORE_OBJECTS, "objects", MAX_OBJECTS_SHOWN),
-        (Action.FEWER_ELEMENTS, Action.MORE_ELEMENTS, "elements", MAX_ELEMENTS_SHOWN),
+        (Action.FEWER_OBJECTS, Action.MORE_OBJECTS, "objects", 0, MAX_OBJECTS_SHOWN),
+        (Action.FEWER_ELEMENTS, Action.MORE_ELEMENTS, "elements", 1, MAX_ELEMENTS_SHOWN),
     ],
 )
-def test_sizes_stay_between_one_and_the_most_that_is_shown(fewer: Action, more: Action, name: str, most: int) -> None:
+def test_sizes_stay_within_their_bounds_and_every_press_moves_them(
+    fewer: Action, more: Action, name: str, least: int, most: int
+) -> None:
+    """None at all is a number of objects too, and not one that a person is stuck at."""
     wanted = _wanted()
-    for action, end in ((fewer, 1), (more, most)):
+    for action, end in ((fewer, least), (more, most)):
+        seen = [getattr(wanted, name)]
         for _ in range(40):
             apply(action, wanted)
-            assert 1 <= getattr(wanted, name) <= most
-        assert getattr(wanted, name) == end
+            seen.append(getattr(wanted, name))
+            assert least <= seen[-1] <= most
+            assert seen[-1] != seen[-2] or seen[-1] == end
+        assert seen[-1] == end
+
+
+def test_twice_no_objects_is_one_and_half_of_one_is_none() -> None:
+    wanted = _wanted(objects=0)
+    apply(Action.MORE_OBJECTS, wanted)
+    assert wanted.objects == 1
+    apply(Action.FEWER_OBJECTS, wanted)
+    assert wanted.objects == 0
+
+
+_REASONS = {**dict.fromkeys(Submission), Submission.RECORDED: "not here", Submission.IMMEDIATE: "nor this"}
+
+
+def test_the_key_goes_through_what_is_offered_and_skips_what_is_refused() -> None:
+    wanted, seen = _wanted(), []
+    for _ in range(4):
+        apply(Action.NEXT_SUBMISSION, wanted, offered(_REASONS))
+        seen.append(wanted.submission)
+    assert seen == [Submission.INSTANCED, Submission.INDIRECT, Submission.NONE, Submission.IMMEDIATE_BIND]
+
+
+def test_a_refused_submission_that_is_on_show_is_left_for_an_offered_one() -> None:
+    wanted = _wanted(submission=Submission.RECORDED)
+    apply(Action.NEXT_SUBMISSION, wanted, offered(_REASONS))
+    assert wanted.submission in offered(_REASONS)
+
+
+@pytest.mark.parametrize(
+    ("refused", "shown"),
+    [
+        ([Submission.RECORDED], Submission.INDIRECT),
+        ([Submission.INDIRECT], Submission.RECORDED),
+        ([Submission.INDIRECT, Submission.RECORDED], Submission.INSTANCED),
+    ],
+)
+def test_the_best_that_is_left_stands_in_for_what_is_refused(refused: list[Submission], shown: Submission) -> None:
+    assert stand_in({each: "no" if each in refused else None for each in Submission}) is shown
+
+
+def test_a_window_begins_with_the_first_of_each_that_the_command_line_names() -> None:
+    settings = Settings(
+        interfaces=("webgpu", "opengl"), schedules=("eager",), submissions=(Submission.INDIRECT, Submission.NONE),
+        states=("texture", "none"), orders=("shuffled", "sorted"), shader_cost=7, objects=0, frames_in_flight=3,
+    )  # fmt: skip
+    wanted = first_wishes(settings)
+    assert wanted.variant == Variant("webgpu", "eager", Submission.INDIRECT)
+    assert wanted.ingredients == Ingredients(0, 1, "texture", "shuffled")
+    assert (wanted.shader_cost, wanted.frames_in_flight) == (7, 3)
+
+
+def test_variant_and_ingredients_can_be_put_back_whole() -> None:
+    wanted, other = _wanted(), _wanted(interface="webgpu", submission=Submission.NONE, objects=3, order="shuffled")
+    wanted.variant, wanted.ingredients = other.variant, other.ingredients
+    assert wanted == other
+
+
+def test_only_what_a_slider_rests_on_is_built() -> None:
+    settling, there, further = Settling(), Ingredients(1, 1, "none", "sorted"), Ingredients(2, 1, "none", "sorted")
+    assert not settling.rested(there, 10.0)
+    assert not settling.rested(further, 10.1)
+    assert not settling.rested(further, 10.2)
+    assert settling.rested(further, 10.3)
+    assert not settling.rested(there, 10.4)
 
 
 def test_every_action_has_a_key_and_the_help_lists_each_with_a_key_that_does_it(xvfb: object) -> None:

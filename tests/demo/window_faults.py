@@ -25,13 +25,14 @@ import numpy as np
 from imgui_bundle import imgui
 from window_session import Photo, Session, differing, key, settings, xlib
 
-import demo.app
+import demo.controls
 import demo.overlay
 import demo.stage
 import demo.window
 from demo.cli import main as command_line
 from demo.loop import run_frame
-from demo.overlay import axis_top_ms
+from demo.plots import axis_top_ms
+from demo.wanted import Settling
 from demo.window import DemoWindow
 from renderers.device import DeviceLostError, Interface, UnavailableError
 from renderers.opengl.device import OpenGlDevice
@@ -402,7 +403,7 @@ def settings_inside_a_frame(interface: Interface) -> Result:
 
 def switches(interface: Interface) -> Result:
     """Rounds of every setting, each round back where it began; memory after the first rounds against the end."""
-    demo.app._REBUILD_AFTER_S = 0.0
+    Settling.AFTER_S = 0.0
     made = session(interface)
     made.press(KEYS[OTHER[interface]])
     made.press(KEYS[interface])
@@ -523,7 +524,7 @@ def issued_calls() -> Iterator[Counter[str]]:
 
 def choice(made: Session, interface: Interface) -> tuple[float, float]:
     """Points: the middle of the button that switches to ``interface``, as ImGui laid it out."""
-    real, found = demo.overlay._choice, []
+    real, found = demo.controls.choice, []
 
     def choose(label: str, *arguments: Any) -> bool:
         clicked = real(label, *arguments)
@@ -532,9 +533,9 @@ def choice(made: Session, interface: Interface) -> tuple[float, float]:
             found.append(((low.x + high.x) / 2.0, (low.y + high.y) / 2.0))
         return clicked
 
-    demo.overlay._choice = choose
+    demo.controls.choice = choose
     made.steps(1)
-    demo.overlay._choice = real
+    demo.controls.choice = real
     return found[-1]
 
 

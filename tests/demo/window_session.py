@@ -35,7 +35,7 @@ class Session:
     """Keys in, photographs out."""
 
     def __init__(self, chosen: Settings = settings()) -> None:
-        self.window = DemoWindow(chosen.size_px, "session")
+        self.window = DemoWindow(chosen.size_px, "session", chosen.validation)
         self.app = App(chosen, self.window, {})
         self.pyglet_window: Any = self.window._window
         self.app.open()
