@@ -22,6 +22,7 @@ _LEGEND = int(implot.LegendFlags_.outside | implot.LegendFlags_.horizontal)  # i
 _HORIZONTAL, _UNLISTED = int(implot.InfLinesFlags_.horizontal), int(implot.ItemFlags_.no_legend)
 _ALWAYS_PLOT = int(implot.Cond_.always)
 _LADDER_MS = (20.0, 25.0, 40.0, 60.0, 100.0, 200.0, 400.0, 800.0, 1600.0)
+_TAG, _AROUND = 18.0, 40.0  # least distance of a label from the tag's middle; legend and padding around a plot: points
 _BUDGET_AT = np.array([BUDGET_MS])
 
 
@@ -30,8 +31,7 @@ def frame_plot(history: History, top: float, height: float) -> None:
     if implot.begin_plot("##frames", (-1.0, height), _PLOT):
         implot.setup_axes("", "", _AXIS_OF_FRAMES, _AXIS)
         implot.setup_axes_limits(1.0 - LENGTH, 0.0, 0.0, top, _ALWAYS_PLOT)
-        zero = "0" if 0.12 * top < BUDGET_MS else ""  # the budget's tag would cover it
-        implot.setup_axis_ticks(implot.ImAxis_.y1, [0.0, top], [zero, f"{top:g} ms"], False)
+        implot.setup_axis_ticks(implot.ImAxis_.y1, [0.0, top], _end_labels(top, height), False)
         implot.setup_legend(implot.Location_.north_east, _LEGEND)
         for name, series, colour, weight in (
             ("frame", history.frame, (0.92, 0.93, 0.95, 0.75), 1.2),
@@ -44,6 +44,15 @@ def frame_plot(history: History, top: float, height: float) -> None:
         implot.tag_y(BUDGET_MS, vector(BUDGET), f"{BUDGET_MS:.1f}")
         implot.end_plot()
     tip("Red line: the budget. Triangles: frames that were rebuilt or skipped; they are in no statistic.")
+
+
+def _end_labels(top: float, height: float) -> list[str]:
+    """Of the time axis, but for an end that the budget's tag would cover."""
+    point_ms = top / max(1.0, height - _AROUND)
+    return [
+        "0" if _TAG * point_ms < BUDGET_MS else "",
+        f"{top:g} ms" if top - BUDGET_MS > _TAG * point_ms else "",
+    ]
 
 
 def axis_top_ms(series: Any) -> float:
