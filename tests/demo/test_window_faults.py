@@ -118,7 +118,7 @@ def test_a_device_lost_on_show_is_named_and_the_other_interface_goes_on_until_it
     interface: Interface, tmp_path: Path
 ) -> None:
     result = _after("lost_on_show", interface, tmp_path)
-    assert len(result) == 7
+    assert len(result) == 8
     for doing, each in result.items():
         assert each["title"].endswith(": lost"), doing
         assert doing == "objects" or each["message"] == f"{interface}: the device was lost; open it again", doing

@@ -227,6 +227,7 @@ def lost_on_show(interface: Interface) -> Result:
         ("drawing", None),
         ("screenshot", key.S),
         ("schedule", key.F),
+        ("submission", key.D),
         ("vsync", key.V),
         ("in flight", key.I),
         ("fullscreen", key.F11),
@@ -264,6 +265,7 @@ def lost_while_hidden(interface: Interface) -> Result:
     for name, symbols in (
         ("switch", ()),
         ("switch with a new schedule", (key.F,)),
+        ("switch with a new submission", (key.D,)),
         ("vsync", (key.V,)),
         ("in flight", (key.I,)),
         ("fullscreen", (key.F11, key.F11)),
@@ -337,7 +339,7 @@ def broken_shaders(interface: Interface) -> Result:
     before, result = made.photograph(), {}
     for name, break_ in (
         ("syntax", lambda text: f"{text}\nthis is no shader\n"),
-        ("entry point", lambda text: text.replace("fragment_main", "elsewhere").replace("void main", "void elsewhere")),
+        ("entry point", lambda text: text.replace("fn plain", "fn elsewhere").replace("void main", "void elsewhere")),
     ):
         with broken_scene(break_):
             made.press(KEYS[interface])
@@ -347,7 +349,7 @@ def broken_shaders(interface: Interface) -> Result:
     with broken_kernels():
         made.press(key.F)
         result["kernel"] = {
-            **seen(made), "against_before": differing(made.photograph(), before), "how": made.app.stage.how
+            **seen(made), "against_before": differing(made.photograph(), before), "how": made.app.stage.variant.how
         }  # fmt: skip
         made.press(key.UP)
         time.sleep(0.2)
@@ -360,7 +362,7 @@ def broken_shaders(interface: Interface) -> Result:
         made.steps(5)
         result["frames"] = made.app.frames - frames
     made.press(key.F)
-    result["kernel mended"] = {**seen(made), "how": made.app.stage.how}
+    result["kernel mended"] = {**seen(made), "how": made.app.stage.variant.how}
     made.app.close()
     return result
 
@@ -410,7 +412,8 @@ def switches(interface: Interface) -> Result:
     still(made)
     before = made.photograph()
     round_ = (
-        key._1, key._2, key.F, key._1, key.F, key.LEFT, key._2, key.RIGHT, key.UP, key._1, key.DOWN, key.F, key.V,
+        key._1, *[key.D] * 5, key._2, *[key.D] * 6, *[key.T] * 3, key.F, key.M, key._1, key.M, key.F, key.LEFT,
+        key._2, key.RIGHT, key.UP, key._1, key.DOWN, key.F, key.V,
         key._2, key.I, key.I, key.V, key._1, key.I, key.SPACE, key.O, key._2, key.F1, key.SPACE, key.F1, key.O,
         key.R, key.N, key.F11, key._1, key.F11, key._2,
     )  # fmt: skip

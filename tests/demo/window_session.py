@@ -114,7 +114,7 @@ def main() -> None:
     for how in ("eager", "batched", "fused"):
         session.press(key.F)
         result[f"{how}_screen"] = differing(session.photograph(), first)
-        assert session.app.stage.how == how
+        assert session.app.stage.variant.how == how
     session.pyglet_window.set_size(500, 300)
     session.steps(8)
     resized = session.photograph()
