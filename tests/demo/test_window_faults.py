@@ -146,7 +146,7 @@ def test_a_shader_that_does_not_compile_leaves_the_last_good_frame_and_the_compi
     interface: Interface, tmp_path: Path
 ) -> None:
     result = _after("broken_shaders", interface, tmp_path)
-    words = {"syntax": "this", "entry point": "main", "kernel": "no_such_function", "rebuild": "no_such_function"}
+    words = {"syntax": "this", "entry point": "plain", "kernel": "no_such_function", "rebuild": "no_such_function"}
     for name, word in words.items():
         assert word in result[name]["message"], name
         _is_right(result[name], _OTHER[interface] if name in ("syntax", "entry point") else interface)
