@@ -344,6 +344,7 @@ def broken_shaders(interface: Interface) -> Result:
         with broken_scene(break_):
             made.press(KEYS[interface])
             result[name] = {**seen(made), "against_before": differing(made.photograph(), before)}
+    made.app._drop(interface)  # wgpu keeps the module that compiled, though nothing could enter it
     made.press(KEYS[interface])
     result["scene mended"] = {**seen(made), "against_before": differing(made.photograph(), before)}
     with broken_kernels():
