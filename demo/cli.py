@@ -106,7 +106,8 @@ def _parser(command: str) -> argparse.ArgumentParser:
             "Measure every interface and schedule headless, interleaved, with proof of equal work."
             if bench
             else "Draw the scene in a window and switch interface and schedule live. Keys: 1 OpenGL, 2 webgpu, "
-            "F schedule, Space pause, V vsync, Esc quit. The other command: interface-tax bench --help."
+            "F schedule, D submission, B fit, Space pause, V vsync, F1 all keys, Esc quit. "
+            "The other command: interface-tax bench --help."
         ),
         allow_abbrev=False,
     )
