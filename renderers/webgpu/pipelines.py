@@ -1,5 +1,7 @@
 """Render pipelines and their layouts: one per shader, finish and way to the record. Used by draws."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
@@ -72,8 +74,7 @@ class ScenePipelines:
             "buffers": _VERTEX_BUFFERS[: 2 if bound_record else 3],
         }
         label = f"{shader} {material.finish}"
-        with native.building(label):
-            module = self._module(shader)
+        with native.building(label), self._mendable(shader) as module:
             return self._device.create_render_pipeline(
                 label=label,
                 layout=self._device.create_pipeline_layout(bind_group_layouts=layouts),
@@ -83,11 +84,17 @@ class ScenePipelines:
                 fragment={"module": module, "entry_point": material.finish, "targets": [{"format": COLOUR_FORMAT}]},
             )
 
-    def _module(self, shader: str) -> Any:
+    @contextmanager
+    def _mendable(self, shader: str) -> Iterator[Any]:
+        """Its module, which is read anew the next time where no pipeline can be made of it."""
         if shader not in self._modules:
             code = files("assets").joinpath(f"{shader}.wgsl").read_text()
             self._modules[shader] = self._device.create_shader_module(label=shader, code=code)
-        return self._modules[shader]
+        try:
+            yield self._modules[shader]
+        except wgpu.GPUError:
+            del self._modules[shader]
+            raise
 
 
 def _uniform(visibility: int, size: int, dynamic: bool) -> dict[str, Any]:
