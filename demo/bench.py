@@ -28,7 +28,7 @@ from demo.progress import Check, Interrupt, Progress
 from demo.proof import Equivalence, check_block, compare, picture_failure
 from demo.settings import CheckError, Settings
 from renderers.camera import frame_values
-from renderers.device import Array, Executable, Image, Interface
+from renderers.device import Array, Executable, Image, Interface, UnavailableError
 from renderers.witness import Witness
 
 FIXED_TIME_S = 7.0  # when pictures and values of all configurations are compared
@@ -198,7 +198,10 @@ def block_of(settings: Settings, shown: Mapping[Picture, Content], first: int, f
 def _measure(settings: Settings, result: Result, progress: Progress, interrupt: Interrupt) -> None:
     assert settings.frames is not None
     shown = {each.variant.picture: each.content for each in result.configurations}
-    blanks = {id(each.bench): each.content.compile_blank(each.bench.device) for each in result.configurations}
+    blanks: dict[int, Executable] = {}
+    for each in result.configurations:
+        if id(each.bench) not in blanks:
+            blanks[id(each.bench)] = each.content.compile_blank(each.bench.device)
     order = random.Random(_SEED)
     extents = list(_blocks(settings.frames))
     progress.start(len(extents) * len(result.configurations))
@@ -224,7 +227,12 @@ def run_block(
 ) -> None:
     """A blank frame, warm-up, then the frames that count, then proof that these frames drew and computed."""
     if configuration.remote is not None:
-        configuration.blocks.append(configuration.remote.run_block(configuration.variant, block.first, block.frames))
+        try:
+            samples = configuration.remote.run_block(configuration.variant, block.first, block.frames)
+        except (UnavailableError, CheckError) as error:  # what the others measured is kept
+            configuration.failure = str(error)
+            return
+        configuration.blocks.append(samples)
         return
     run_frame(configuration.bench.device, blank, _UNCOUNTED, partial(_away, settings, block.first))
     samples = timed_frames(settings, configuration.bench, configuration.work, block.first, block.frames, interrupt)

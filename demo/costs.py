@@ -42,11 +42,16 @@ def difference_ms(dear: Configuration, cheap: Configuration, figure: str) -> Spr
 
 
 def per_draw_us(configuration: Configuration, among: Sequence[Configuration], in_flight: int) -> Spread | None:
-    """CPU work over ``instanced`` (the same vertices, one call), µs a draw.
+    """CPU work over ``instanced`` of the sorted list (the same vertices, a call a mesh and material), µs a draw.
 
     Only with one frame in flight: a queue that is not idle lets a submit block for the frame before.
     """
-    base = peer(configuration, among, submission=Submission.INSTANCED)
+    base = peer(
+        configuration,
+        among,
+        submission=Submission.INSTANCED,
+        picture=Picture(configuration.variant.picture.state, "sorted"),
+    )
     if in_flight != 1 or base is None or configuration.variant.submission in (Submission.INSTANCED, Submission.NONE):
         return None
     spread = difference_ms(configuration, base, "cpu_work_ms")

@@ -57,7 +57,8 @@ def _definitions(settings: Settings, measured: Sequence[Configuration]) -> list[
         f"budget {BUDGET_MS:.2f} ms; missed: {missed_rule(None)}; percentiles: nearest rank; "
         f"p99 from {P99_FROM} frames": True,
         "CPU work: thread time in update, encode, submit; wait: all that was blocked, wherever it happened": True,
-        "a draw: CPU work over instanced (the same vertices, one call), one frame in flight on an idle queue": per_draw,
+        "a draw: CPU work over instanced, sorted (the same vertices, a call a mesh and material), "
+        "one frame in flight on an idle queue": per_draw,
         "over base: CPU work over the same submission with state none, sorted where measured": over_base,
         "~0: the range over the blocks holds 0, so it shows nothing": per_draw or over_base,
         "recorded: a bundle; its draws are encoded natively again each frame, O(N), without Python": recorded,
@@ -77,8 +78,8 @@ def _doubts(benches: Sequence[Bench]) -> list[str]:
 
 _IDIOMS = {
     "one draw per object, described anew each frame": DESCRIBED_ANEW,
-    "one draw per object, described once": DESCRIBED_ONCE,
-    "one draw per mesh": INSTANCED,
+    "one draw per object, described once (indirect: a call a run of one material)": DESCRIBED_ONCE,
+    "one draw per run of one mesh and material": INSTANCED,
 }
 
 

@@ -39,9 +39,13 @@ class Fit:
         """One sentence, with the interval in which it is sure."""
         if not self.measured:
             return "n/a (nothing was measured)"
-        if self.fits is None:
+        if self.fits is None and self.exceeds == 0:
             return f"no number of objects fits in {budget_ms:.1f} ms"
+        if self.fits is None:
+            found = "nothing is sure" if self.exceeds is None else f"fewer than {self.exceeds:,} objects"
+            return f"{found} fit in {budget_ms:.1f} ms (time was up)"
         if self.exceeds is None:
+            assert self.fits is not None
             why = "limit" if self.fits >= self.limit else "time was up"
             return f">= {self.fits:,} objects fit in {budget_ms:.1f} ms ({why})"
         return f"{self.fits:,} objects fit in {budget_ms:.1f} ms ({self.exceeds:,} do not)"

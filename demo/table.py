@@ -37,7 +37,7 @@ def fit_lines(settings: Settings, benches: Sequence[Bench], result: FitResult) -
     assert settings.fit is not None
     what = "frame time" if settings.fit.on == "frame" else "CPU work (CPU side only)"
     rows: list[Sequence[str]] = [
-        ("interface", "schedule", "submission", "state", "order", "blocks", f"p{settings.fit.percent:g} of {what}")
+        ("interface", "schedule", "submission", "state", "order", "sizes", f"p{settings.fit.percent:g} of {what}")
     ]
     for each in result.fitted:
         variant = each.variant

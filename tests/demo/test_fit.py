@@ -109,3 +109,9 @@ def test_nothing_can_be_reported_when_nothing_is_asked() -> None:
         found.report([1.0])
     with pytest.raises(RuntimeError, match="the search is over"):
         found.report([1.0])
+
+
+def test_a_number_that_does_not_fit_says_nothing_of_smaller_ones() -> None:
+    found = FitSearch(BUDGET_MS, 95, 1_000)
+    found.report([20.0] * 20)
+    assert found.result.text(BUDGET_MS) == "fewer than 64 objects fit in 16.0 ms (time was up)"
