@@ -110,7 +110,9 @@ def _block_ms(
     blank = content.compile_blank(bench.device)
     configuration = Configuration(bench, variant, content, work)
     try:
+        deadline.check()  # building a large scene takes seconds of its own
         block = block_of(settings, {variant.picture: content}, 0, _FRAMES)
+        deadline.check()
         run_block(settings, configuration, blank, block, deadline)
     finally:
         work.release()
