@@ -107,8 +107,10 @@ def _rendered_lines(measured: Sequence[Configuration]) -> list[str]:
     lines = []
     for each in measured:
         spread = None if each.null_driver else rendered_ms(each, measured)
-        if spread is not None:
+        if spread is not None and each.bench.device.info.is_software:
             lines.append(f"{each.name}: rendered on the calling thread {_spread(spread)}: the driver's, no tax")
+        elif spread is not None:
+            lines.append(f"{each.name}: over its null driver {_spread(spread)}: what the driver itself does")
     return lines
 
 

@@ -11,7 +11,7 @@ from demo.configuration import Bench, Configuration, Refusal, Variant, common_li
 from demo.fit import Fit, FitSearch
 from demo.progress import Check, Interrupt, Progress
 from demo.settings import CheckError, FitSettings, Settings
-from renderers.device import AllocationError
+from renderers.device import AllocationError, BuildError
 
 _FRAMES = 20  # of a block: one of them may be late and p95 still holds
 
@@ -65,10 +65,11 @@ def run_fit(settings: Settings, benches: Sequence[Bench], refused: list[Refusal]
             for bench, variant in searches:
                 progress.step(_name(bench, variant))
                 deadline = _Deadline(interrupt, time.monotonic() + settings.fit.seconds)
-                fit = _search(settings, settings.fit, bench, variant, limits, progress, deadline)
-                result.fitted.append(Fitted(bench, variant, fit))
-        except CheckError as error:
-            result.failures.append(str(error))
+                try:
+                    fit = _search(settings, settings.fit, bench, variant, limits, progress, deadline)
+                    result.fitted.append(Fitted(bench, variant, fit))
+                except (CheckError, BuildError) as error:  # the other searches go on
+                    result.failures.append(str(error))
         except KeyboardInterrupt:
             result.interrupted = True
     progress.close()

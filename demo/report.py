@@ -72,7 +72,12 @@ def _fitted_json(settings: Settings, fitted: Fitted) -> dict[str, Any]:
         "state": variant.picture.state,
         "order": variant.picture.order,
         "shader_cost": settings.shader_cost,
+        "scene": settings.scene,
+        "workload": settings.workload,
+        "elements": settings.elements,
         "size": list(settings.size_px),
+        "no_validation": not settings.validation,
+        "validation": fitted.bench.device.info.validation,
         "frames_in_flight": settings.frames_in_flight,
         "on": settings.fit.on,
         "percentile": settings.fit.percent,
@@ -145,7 +150,9 @@ def _run_json(settings: Settings, configuration: Configuration, among: Sequence[
             "over_base_percent": _spread_json(over_base_percent(configuration, among)),
             "rendered_on_calling_thread_ms": _spread_json(rendered_ms(configuration, among)),
         },
-        "build": {
+        "build": None  # made in another process, by another driver
+        if configuration.null_driver
+        else {
             "compile_ms": configuration.work.build.compile_ms,
             "pipelines": configuration.work.build.pipelines,
             "first_recording_ms": configuration.work.build.recording_ms,
@@ -219,6 +226,7 @@ def window_json(run: WindowRun) -> dict[str, Any]:
         "present_mode": run.device.present_mode,
         "refresh_hz": run.refresh_hz,
         "missed_rule": run.missed_rule,
+        "null_driver": False,
         "validation": info.validation,
         "debug_context": False,
         "driver_threads": None,
@@ -227,15 +235,7 @@ def window_json(run: WindowRun) -> dict[str, Any]:
     }
     content = {
         "interface": info.interface,
-        "scene": run.content.scene_name,
-        "objects": run.content.objects,
-        "submission": run.submission.value,
-        "state": run.content.state,
-        "order": run.content.order,
-        "shader_cost": run.shader_cost,
-        "workload": "wave",
-        "schedule": run.how,
-        "elements": run.content.elements,
+        **_content_json(run.content, run.submission, run.how, run.shader_cost),
         "size": list(run.device.size_px),
         "conditions": conditions,
         "missed_frames": run.missed_frames,
@@ -288,7 +288,9 @@ def _pass_json(label: str, each: object, samples: Sequence[Sample]) -> dict[str,
 def _conditions_json(settings: Settings, configuration: Configuration) -> dict[str, Any]:
     bench = configuration.bench
     reasons = {"refresh_hz": "offscreen: nothing is displayed", "clocks": _NO_CLOCKS}
-    if bench.driver_threads is None:
+    if configuration.null_driver:
+        reasons["driver_threads"] = "a null driver runs in a process of its own"
+    elif bench.driver_threads is None:
         reasons["driver_threads"] = "this system does not list a process's threads"
     return {
         "frames_in_flight": settings.frames_in_flight,
@@ -299,7 +301,7 @@ def _conditions_json(settings: Settings, configuration: Configuration) -> dict[s
         "no_validation": not settings.validation,
         "validation": bench.device.info.validation,
         "debug_context": False,
-        "driver_threads": bench.driver_threads,
+        "driver_threads": None if configuration.null_driver else bench.driver_threads,
         "clocks": None,
         "warmup_frames_per_block": settings.warmup,
         "reasons": reasons,
