@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from renderers.device import INTERFACES, Interface
+
 
 @dataclass(frozen=True, slots=True)
 class Display:
@@ -26,6 +28,13 @@ def need(program: str) -> None:
     if shutil.which(program) is None:
         message = f"no {program}: install it (Debian, Ubuntu: apt install {program.lower()})"
         pytest.fail(message) if "INTERFACE_TAX_REQUIRE_DEVICES" in os.environ else pytest.skip(message)
+
+
+@pytest.fixture(params=INTERFACES, scope="module")
+def interface(request: pytest.FixtureRequest) -> Interface:
+    """The one that a window begins with."""
+    chosen: Interface = request.param
+    return chosen
 
 
 @pytest.fixture

@@ -11,27 +11,13 @@ from typing import Any
 import pytest
 from pyglet.extlibs import png
 
-from renderers.device import Device
-
 _ROOT = Path(__file__).parents[2]
 _SESSION = Path(__file__).with_name("window_session.py")
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="photographs an X server"),
-    pytest.mark.usefixtures("xvfb"),
+    pytest.mark.usefixtures("xvfb", "display", "opengl", "webgpu"),  # the children open both
 ]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _display() -> None:
-    if "DISPLAY" not in os.environ:
-        message = "no X server: install xvfb (Debian, Ubuntu: apt install xvfb)"
-        pytest.fail(message) if "INTERFACE_TAX_REQUIRE_DEVICES" in os.environ else pytest.skip(message)
-
-
-@pytest.fixture(autouse=True)
-def _devices_exist(opengl: Device, webgpu: Device) -> None:
-    """The children below open both."""
 
 
 @pytest.fixture(scope="module")

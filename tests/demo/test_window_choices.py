@@ -1,7 +1,6 @@
 """Whatever is chosen in a window is on its screen: each choice made in a real one, in a child process."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from renderers.device import INTERFACES, Device, Interface
+from renderers.device import Device, Interface
 from renderers.plan import Submission
 
 _CHOICES = Path(__file__).with_name("window_choices.py")
@@ -20,26 +19,8 @@ _OBJECTS = 200
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="photographs an X server"),
-    pytest.mark.usefixtures("xvfb"),
+    pytest.mark.usefixtures("xvfb", "display", "opengl", "webgpu"),  # the children open both
 ]
-
-
-@pytest.fixture(params=INTERFACES, scope="module")
-def interface(request: pytest.FixtureRequest) -> Interface:
-    chosen: Interface = request.param
-    return chosen
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _display() -> None:
-    if "DISPLAY" not in os.environ:
-        message = "no X server: install xvfb (Debian, Ubuntu: apt install xvfb)"
-        pytest.fail(message) if "INTERFACE_TAX_REQUIRE_DEVICES" in os.environ else pytest.skip(message)
-
-
-@pytest.fixture(autouse=True)
-def _devices_exist(opengl: Device, webgpu: Device) -> None:
-    """The children below open both."""
 
 
 def _after(scenario: str, interface: Interface, cwd: Path) -> Mapping[str, Any]:

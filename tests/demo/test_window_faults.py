@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from demo.wanted import Wanted
-from renderers.device import INTERFACES, Device, Interface
+from renderers.device import Interface
 
 _FAULTS = Path(__file__).with_name("window_faults.py")
 _OTHER: dict[Interface, Interface] = {"opengl": "webgpu", "webgpu": "opengl"}
@@ -21,26 +21,8 @@ _EDGE_PX = 10  # pixels that may differ: two rasterisers round shared edges, and
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="photographs an X server"),
-    pytest.mark.usefixtures("xvfb"),
+    pytest.mark.usefixtures("xvfb", "display", "opengl", "webgpu"),  # the children open both
 ]
-
-
-@pytest.fixture(params=INTERFACES, scope="module")
-def interface(request: pytest.FixtureRequest) -> Interface:
-    chosen: Interface = request.param
-    return chosen
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _display() -> None:
-    if "DISPLAY" not in os.environ:
-        message = "no X server: install xvfb (Debian, Ubuntu: apt install xvfb)"
-        pytest.fail(message) if "INTERFACE_TAX_REQUIRE_DEVICES" in os.environ else pytest.skip(message)
-
-
-@pytest.fixture(autouse=True)
-def _devices_exist(opengl: Device, webgpu: Device) -> None:
-    """The children below open both."""
 
 
 def _after(scenario: str, interface: Interface, cwd: Path) -> Mapping[str, Any]:
