@@ -228,7 +228,7 @@ def run_block(
     """A blank frame, warm-up, then the frames that count, then proof that these frames drew and computed."""
     if configuration.remote is not None:
         try:
-            samples = configuration.remote.run_block(configuration.variant, block.first, block.frames)
+            samples = configuration.remote.run_block(configuration.variant, block.first, block.frames, interrupt)
         except (UnavailableError, CheckError) as error:  # what the others measured is kept
             configuration.failure = str(error)
             return

@@ -8,6 +8,7 @@ from typing import Protocol
 from compute.kernel import How, Limits
 from demo.budget import Sample
 from demo.content import Content
+from demo.progress import Check
 from demo.proof import Proof
 from demo.settings import InputError, Settings
 from renderers.device import MAX_OBJECTS, Device, Executable, Interface, PassKind
@@ -54,7 +55,9 @@ class FirstFrame:
 class Remote(Protocol):
     """Measures a configuration's blocks elsewhere: a child process on a null driver."""
 
-    def run_block(self, variant: Variant, first: int, frames: int) -> list[Sample]: ...
+    def run_block(self, variant: Variant, first: int, frames: int, interrupt: Check) -> list[Sample]:
+        """``interrupt`` is asked meanwhile."""
+        ...
 
 
 @dataclass(slots=True)

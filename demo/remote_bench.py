@@ -4,10 +4,13 @@ A driver reads its environment as it loads, and wgpu has one instance. Parent an
 null_driver, and by benchmarks.
 """
 
+import contextlib
 import json
+import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -18,13 +21,24 @@ from demo.budget import Sample
 from demo.configuration import Bench, Configuration, Picture, Variant
 from demo.content import Content
 from demo.probe import child_environment
+from demo.progress import Check
 from demo.settings import CheckError, Settings
 from renderers.device import DeviceOptions, Executable, Interface, Offscreen, UnavailableError
 from renderers.interfaces import open_device
 from renderers.plan import Submission
 
 _OURS = "interface-tax-remote: "  # begins each line of the child's answers, among what drivers may print
+_ASK_EVERY_S = 0.1  # whether to stop, while the child is at it
 _NAMES = ("scene", "objects", "elements", "size_px", "warmup", "frames_in_flight", "shader_cost", "validation")
+
+
+class _Undisturbed:
+    """Of what nobody interrupts: the child, which its parent stops."""
+
+    def check(self) -> None: ...
+
+
+UNDISTURBED = _Undisturbed()
 
 
 class RemoteBench:
@@ -52,11 +66,18 @@ class RemoteBench:
             stdout=subprocess.PIPE,
             text=True,
             env={**child_environment(), **environment},
+            start_new_session=True,  # Ctrl-C is the parent's to hear
         )
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         self.adapter: str = self._answer()["adapter"]
 
-    def run_block(self, variant: Variant, first: int, frames: int) -> list[Sample]:
-        """Raises CheckError for frames that did not do their work, UnavailableError where the child ended."""
+    def run_block(self, variant: Variant, first: int, frames: int, interrupt: Check = UNDISTURBED) -> list[Sample]:
+        """Raises CheckError for frames that did not do their work, UnavailableError where the child ended.
+
+        ``interrupt`` is asked while the child is at it.
+        """
         asked = {
             "how": variant.how,
             "submission": variant.submission.value,
@@ -69,7 +90,7 @@ class RemoteBench:
             print(json.dumps(asked), file=self._child.stdin, flush=True)
         except OSError as error:
             raise self._ended() from error
-        answer = self._answer()
+        answer = self._answer(interrupt)
         if answer["failure"] is not None:
             raise CheckError(f"{self._subject}: {answer['failure']}")
         return [Sample(**each) for each in answer["samples"]]
@@ -77,25 +98,34 @@ class RemoteBench:
     def stop(self) -> None:
         """Whatever it is doing."""
         self._child.kill()
-        self._child.communicate()
+        self._child.wait()
+        self._listener.join()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what it no longer reads
+                    pipe.close()
 
-    def _answer(self) -> dict[str, Any]:
+    def _listen(self) -> None:
+        """In a thread of its own: a read from a pipe cannot be interrupted, and the child may hang."""
         assert self._child.stdout is not None
         for line in self._child.stdout:
             if line.startswith(_OURS):
-                answer: dict[str, Any] = json.loads(line.removeprefix(_OURS))
+                self._lines.put(line.removeprefix(_OURS))
+        self._lines.put(None)
+
+    def _answer(self, interrupt: Check = UNDISTURBED) -> dict[str, Any]:
+        while True:
+            interrupt.check()
+            with contextlib.suppress(queue.Empty):
+                line = self._lines.get(timeout=_ASK_EVERY_S)
+                if line is None:
+                    raise self._ended()
+                answer: dict[str, Any] = json.loads(line)
                 return answer
-        raise self._ended()
 
     def _ended(self) -> UnavailableError:
         self.stop()
         return UnavailableError(self._subject, "its child process ended", "what it printed says why; leave it out")
-
-
-class _Undisturbed:
-    """The parent is told when to stop, and stops the child."""
-
-    def check(self) -> None: ...
 
 
 class _Child:
@@ -125,10 +155,10 @@ class _Child:
     def _samples(self, configuration: Configuration, first: int, frames: int) -> list[Sample]:
         settings, content = self._settings, configuration.content
         if not self._rendered:
-            return timed_frames(settings, self.bench, configuration.work, first, frames, _Undisturbed())
+            return timed_frames(settings, self.bench, configuration.work, first, frames, UNDISTURBED)
         self._blank = self._blank or content.compile_blank(self.bench.device)
         block = block_of(settings, {configuration.variant.picture: content}, first, frames)
-        run_block(settings, configuration, self._blank, block, _Undisturbed())
+        run_block(settings, configuration, self._blank, block, UNDISTURBED)
         return [] if configuration.failure is not None else configuration.blocks.pop()
 
     def _compile(self, variant: Variant) -> Configuration:

@@ -19,6 +19,7 @@ from demo.costs import (
     per_draw_us,
     rendered_ms,
 )
+from demo.progress import Check
 from renderers.device import Counters, Device, Executable
 from renderers.plan import Submission
 
@@ -33,7 +34,7 @@ class StubWork:
 
 
 class StubRemote:
-    def run_block(self, variant: Variant, first: int, frames: int) -> list[Sample]:
+    def run_block(self, variant: Variant, first: int, frames: int, interrupt: Check) -> list[Sample]:
         return []
 
 
