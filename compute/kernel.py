@@ -32,9 +32,12 @@ class Access(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BufferParam:
+    """``single``: seen one by one, although the kernel sees others four at a time."""
+
     name: str
     access: Access
     element: Element = "f32"
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,11 @@ class Work:
     @property
     def bytes(self) -> int:
         return self.bytes_read + self.bytes_written
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(
+            self.flops + other.flops, self.bytes_read + other.bytes_read, self.bytes_written + other.bytes_written
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +156,33 @@ Arrays = tuple[tuple[str, ArraySpec], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class KernelNote:
+    """One kernel as described, for people: what it reads and writes, and why it is one of its own."""
+
+    name: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    work: Work
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """Recorded ops made into passes over named arrays; what ``f`` returned is in ``outputs``."""
 
     passes: tuple[ComputePass, ...]
     arrays: Arrays
     outputs: tuple[str, ...]
+    notes: tuple[KernelNote, ...] = ()
+
+    def explain(self) -> str:
+        """Kernels in order, the bytes each is described to move, and why each boundary exists."""
+        lines = []
+        for number, note in enumerate(self.notes, 1):
+            lines.append(f"{number}. {note.name}: {', '.join(note.reads) or 'nothing'} -> {', '.join(note.writes)}")
+            lines.append(f"   {note.work.bytes_read:,} bytes read, {note.work.bytes_written:,} written; {note.why}")
+        total = sum(note.work.bytes for note in self.notes)
+        return "\n".join([*lines, f"{len(self.notes)} kernels, {total:,} bytes described"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from compute.expr import Expr, RecordError, array_input, topological
+from compute.ops import DType
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Shape of one argument, float32. ``()``: a scalar whose value comes with every frame."""
+    """Shape and type of one argument. Shape ``()``: a scalar whose value comes with every frame.
+
+    ``overwrite``: the caller needs the array no more, so a result may take its place in memory.
+    """
 
     shape: tuple[int, ...] = ()
+    dtype: DType = "f32"
+    overwrite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,7 @@ class Recorded:
     inputs: tuple[Expr, ...]
     outputs: tuple[Expr, ...]
     nodes: tuple[Expr, ...]
+    overwrites: frozenset[str] = frozenset()
 
 
 def record(function: Callable[..., Any], *specs: Spec) -> Recorded:
@@ -34,10 +41,15 @@ def record(function: Callable[..., Any], *specs: Spec) -> Recorded:
     parameters = tuple(inspect.signature(function).parameters)
     if len(parameters) != len(specs):
         raise RecordError(f"{function.__name__}: takes {len(parameters)} arguments, got {len(specs)} specs")
-    inputs = tuple(array_input(name, spec.shape) for name, spec in zip(parameters, specs, strict=True))
+    named = tuple(zip(parameters, specs, strict=True))
+    for name, spec in named:
+        if spec.shape == () and spec.dtype == "bool":
+            raise RecordError(f"{function.__name__}: {name}: a bool is no scalar of a kernel; pass 0 or 1 as i32")
+    inputs = tuple(array_input(name, spec.shape, spec.dtype) for name, spec in named)
     result = function(*inputs)
     outputs = result if isinstance(result, tuple) else (result,)
     for output in outputs:
-        if not isinstance(output, Expr) or not output.is_op or output.shape == ():
+        if not isinstance(output, Expr) or output.op == "input":
             raise RecordError(f"{function.__name__}: must return arrays computed from its arguments, got {output!r}")
-    return Recorded(function.__name__, inputs, outputs, topological(outputs))
+    overwrites = frozenset(name for name, spec in named if spec.overwrite)
+    return Recorded(function.__name__, inputs, outputs, topological(outputs), overwrites)

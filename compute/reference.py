@@ -1,53 +1,128 @@
-"""The definition of right: a float64 NumPy interpreter of recorded functions, and the scale of rounding errors."""
+"""The definition of right: a float64 NumPy interpreter of recorded functions, and a bound of what rounding may change.
 
-from collections.abc import Callable, Mapping
+Whole numbers and truth values are computed in their own types, where every result is exact.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from compute.expr import Expr
-from compute.ops import OPS
+from compute.expr import FEW_RESULTS, Expr
+from compute.ops import OPS, REDUCTIONS, ULP
 from compute.record import Recorded
 
-Array = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
+FloatArray = npt.NDArray[np.float64]
 
-# Scaled by |x*a| + |b|, so that cancellation does not count against a device that fuses multiply and add:
-# two roundings of at most 2^-24 each, doubled.
-MAX_SCALED_ERROR = 2.0**-22
+MAX_SCALED_ERROR = 1.0  # of the bound
+_NUMPY: dict[str, Any] = {"f32": np.float64, "i32": np.int32, "u32": np.uint32, "bool": np.bool_}
+_DEVICE: dict[str, Any] = {**_NUMPY, "f32": np.float32}
+_TINY, _HUGE = 2.0**-125, float(np.finfo(np.float32).max)  # below: drivers may flush to 0; above: infinity
 
 
 def evaluate(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[Array, ...]:
-    """The outputs in float64. ``arguments`` are rounded to float32 first, as the device receives them."""
-    inputs = {name: np.asarray(value, np.float32).astype(np.float64) for name, value in arguments.items()}
-    return _interpret(recorded, inputs, lambda op: OPS[op].ufunc, lambda value: value)
-
-
-def error_scale(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[Array, ...]:
-    """Per output element, the magnitude that its rounding errors grow with: |x*a| + |b| for x*a + b."""
-    inputs = {name: np.abs(np.asarray(value, np.float32).astype(np.float64)) for name, value in arguments.items()}
-    return _interpret(recorded, inputs, lambda op: OPS[op].scale, abs)
-
-
-def max_scaled_error(measured: npt.ArrayLike, exact: Array, scale: Array) -> float:
-    """Largest |measured - exact| / scale; infinite where a result is no number, or off where the scale is 0."""
-    error = np.abs(np.asarray(measured, np.float64) - exact)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(error == 0.0, 0.0, error / scale)
-    return float(np.max(np.where(np.isnan(scaled), np.inf, scaled), initial=0.0))
-
-
-def _interpret(
-    recorded: Recorded,
-    inputs: Mapping[str, Array],
-    meaning: Callable[[str], np.ufunc],
-    constant: Callable[[float], float],
-) -> tuple[Array, ...]:
-    values: dict[Expr, Array] = {}
-    for node in recorded.nodes:
-        if node.op == "input":
-            values[node] = inputs[node.name]
-        elif node.op == "constant":
-            values[node] = np.asarray(constant(node.value))
-        else:
-            values[node] = np.asarray(meaning(node.op)(*(values[source] for source in node.sources)))
+    """The outputs, f32 in float64. ``arguments`` are rounded to their types first, as the device receives them."""
+    values = _values(recorded, arguments)
     return tuple(values[output] for output in recorded.outputs)
+
+
+def bounds(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[FloatArray, ...]:
+    """Per output element, how far a right result may be from ``evaluate``'s: errors of operands carried on, op by op.
+
+    Infinite where nothing is sure: near a comparison's edge, or beyond float32's range.
+    """
+    values = _values(recorded, arguments)
+    errors: dict[Expr, FloatArray] = {}
+    for node in recorded.nodes:
+        errors[node] = _bound(node, values, errors)
+    return tuple(errors[output] for output in recorded.outputs)
+
+
+def max_scaled_error(measured: npt.ArrayLike, exact: Array, bound: FloatArray) -> float:
+    """Largest |measured - exact| / bound; infinite where one is no number and the other is, or no error is allowed."""
+    found = np.asarray(measured, np.float64)
+    right = exact.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.where(found == right, 0.0, np.abs(found - right))
+        part = np.where(error == 0.0, 0.0, error / bound)
+    part = np.where(np.isnan(found) & np.isnan(right), 0.0, np.where(np.isnan(part), np.inf, part))
+    return float(np.max(np.where(np.isinf(bound), 0.0, part), initial=0.0))
+
+
+def _values(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> dict[Expr, Array]:
+    values: dict[Expr, Array] = {}
+    with np.errstate(all="ignore"):
+        for node in recorded.nodes:
+            sources = [values[source] for source in node.sources]
+            if node.op == "input":
+                values[node] = np.asarray(arguments[node.name]).astype(_DEVICE[node.dtype]).astype(_NUMPY[node.dtype])
+            else:
+                values[node] = np.asarray(_value(node, sources))
+    return values
+
+
+def _value(node: Expr, sources: list[Array]) -> Array:
+    if node.op == "constant":
+        return np.full(node.shape, node.value, _NUMPY[node.dtype])
+    if node.op == "reshape":
+        return sources[0].reshape(node.shape)
+    if node.op == "transpose":
+        return sources[0].transpose(node.axes)
+    if node.op == "matmul":
+        return np.asarray(sources[0] @ sources[1])
+    if node.is_reduction:
+        combine: Any = OPS[REDUCTIONS[node.op]].numpy
+        whole = combine.reduce(sources[0].reshape(node.axes[:3]), axis=1)
+        return np.asarray(whole, _NUMPY[node.dtype]).reshape(node.shape)
+    return np.asarray(OPS[node.op].numpy(*sources), _NUMPY[node.dtype])
+
+
+def _bound(node: Expr, values: Mapping[Expr, Array], errors: Mapping[Expr, FloatArray]) -> FloatArray:
+    mine = values[node]
+    of_sources = tuple(errors[source] for source in node.sources)
+    with np.errstate(all="ignore"):
+        if not node.sources:
+            return np.zeros(mine.shape)
+        if node.op == "reshape":
+            return of_sources[0].reshape(node.shape)
+        if node.op == "transpose":
+            return of_sources[0].transpose(node.axes)
+        if node.is_reduction:
+            bound = _reduction_bound(node, values[node.sources[0]], of_sources[0])
+        elif node.op == "matmul":
+            bound = _matmul_bound(*(values[source] for source in node.sources), *of_sources)
+        else:
+            operands = tuple(values[source].astype(np.float64) for source in node.sources)
+            bound = OPS[node.op].bound(operands, of_sources, mine.astype(np.float64))
+        if node.dtype != "f32":
+            return np.broadcast_to(np.where(bound > 0.0, np.inf, 0.0), mine.shape)
+        beyond = np.abs(mine) + np.nan_to_num(bound, nan=0.0) > _HUGE
+        bound = np.where(beyond & np.isfinite(mine), np.inf, np.nan_to_num(bound, nan=np.inf) + _TINY)
+        return np.broadcast_to(
+            np.where(np.isinf(mine) & (sum(np.max(each, initial=0.0) for each in of_sources) == 0.0), 0.0, bound),
+            mine.shape,
+        )
+
+
+def _reduction_bound(node: Expr, terms: Array, errors: FloatArray) -> FloatArray:
+    """A sum in any order: n roundings of the sum of magnitudes. The largest: the largest error of a term."""
+    axes = node.axes[:3]
+    if node.op != "sum":
+        return np.asarray(errors.reshape(axes).max(axis=1).reshape(node.shape))
+    if node.dtype != "f32":
+        return np.asarray(errors.reshape(axes).sum(axis=1).reshape(node.shape))
+    magnitudes = np.abs(terms).reshape(axes).sum(axis=1)
+    carried = errors.reshape(axes).sum(axis=1)
+    outer, terms_of_one, inner = axes
+    steps = terms_of_one if outer * inner >= FEW_RESULTS else min(terms_of_one, _STEPS_IN_PARTS)
+    return np.asarray((carried + steps * ULP * magnitudes).reshape(node.shape))
+
+
+_STEPS_IN_PARTS = 1100  # additions behind one another: of one part, and of the parts' parts, see fuse.py
+
+
+def _matmul_bound(a: Array, b: Array, ea: FloatArray, eb: FloatArray) -> FloatArray:
+    a, b, terms = np.abs(a), np.abs(b), a.shape[-1]
+    return np.asarray(ea @ b + a @ eb + ea @ eb + terms * ULP * (a @ b))

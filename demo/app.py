@@ -18,7 +18,7 @@ from demo.playback import PausableTime
 from demo.probe import Probe
 from demo.saving import file_name, save_frames, save_scene
 from demo.settings import EXIT_DONE, EXIT_INTERRUPTED, InputError, Settings
-from demo.shown import Shown, pass_rows, title
+from demo.shown import Shown, kernels, pass_rows, title
 from demo.stage import Stage
 from demo.ui import Ui
 from demo.verdict import limiter
@@ -310,6 +310,7 @@ class App:
             verdict=limiter(summary, stage.device.info.is_software, self._period_ms),
             forecast=self._meter.forecast,
             passes=pass_rows(stage, summary),
+            kernels=kernels(stage.content, stage.variant.how),
             missed_rule=missed_rule(self._synced_hz),
             message=self._said,
             fitting=self._fitting is not None,

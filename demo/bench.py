@@ -22,7 +22,7 @@ from demo.configuration import (
     pictures,
     variants,
 )
-from demo.content import OUTPUT, Content
+from demo.content import Content
 from demo.loop import collect, run_frame
 from demo.progress import Check, Interrupt, Progress
 from demo.proof import Equivalence, check_block, compare, picture_failure
@@ -84,7 +84,8 @@ def contents(settings: Settings, objects: int, limits: Limits) -> dict[Picture, 
     """What each picture that was asked for shows."""
     elements = settings.elements_for(objects)
     return {
-        each: Content(settings.scene, objects, elements, limits, each.state, each.order) for each in pictures(settings)
+        each: Content(settings.scene, objects, elements, limits, each.state, each.order, settings.workload)
+        for each in pictures(settings)
     }
 
 
@@ -155,13 +156,11 @@ def _look_at(configuration: Configuration, values: dict[str, Scalar], seen: dict
     """Its first frame, and the values it computed against float64."""
     device, work, content = configuration.bench.device, configuration.work, configuration.content
     configuration.first = _first_frame(configuration, values)
-    output = work.read_back(OUTPUT)
+    output = work.read_back(content.output)
     error = content.values_error(values, output)
     configuration.proof.values_max_scaled_error = error
     if error > MAX_SCALED_ERROR:
-        configuration.failure = (
-            f"{configuration.name}: {OUTPUT} is off by {error:.2e} of |x*a| + |b|, {MAX_SCALED_ERROR:.2e} allowed"
-        )
+        configuration.failure = f"{configuration.name}: {content.output} is off by {error:.2g} times the error bound"
     picture = seen.setdefault(configuration.variant.picture, _Seen(output))
     if work.counters.draws:
         picture.drawn.append(configuration)

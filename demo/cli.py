@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar, get_args
 
 from compute.kernel import SCHEDULES, How, LimitError
+from compute.workloads.elementwise import WORKLOADS
 from demo.settings import (
     EXIT_CHECK,
     EXIT_DONE,
@@ -124,7 +125,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
         help=f"of the draw list: sorted by material and mesh, or shuffled{several} (sorted)",
     )
     add("--shader-cost", type=int, default=0, metavar="K", help="rounds of invisible work in each pixel (0)")
-    add("--workload", default="wave", help="wave: relu(x*a + b)")
+    add("--workload", default="wave", help=f"{', '.join(WORKLOADS)} (wave: lifts the solids)")
     add("--elements", type=int, metavar="N", help="floats the workload computes (default: objects)")
     schedules = "; comma list or all (all; fused where draws are compared)" if bench else " (fused)"
     add("--schedule", help=f"eager, batched, fused{schedules}")
@@ -173,7 +174,7 @@ def _settings(command: str, options: argparse.Namespace) -> Settings:
     if bench:
         _within("--warmup", options.warmup, 0, 10_000)
     _one_of("--scene", options.scene, tuple(SCENES))
-    _one_of("--workload", options.workload, ("wave",))
+    _one_of("--workload", options.workload, tuple(WORKLOADS))
     json_target = options.json if bench else None
     _writable("--json", None if json_target in (None, "-") else Path(json_target))
     _writable("--screenshot", options.screenshot)

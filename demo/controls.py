@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from imgui_bundle import imgui
 
 from compute.kernel import SCHEDULES, How
+from compute.workloads.elementwise import WORKLOADS, Workload
 from demo.budget import BUDGET_MS
 from demo.shown import Shown
 from demo.wanted import MAX_ELEMENTS_SHOWN, MAX_OBJECTS_SHOWN, MAX_SHADER_COST_SHOWN, Action, Wanted
@@ -31,7 +32,7 @@ _BUTTONS = (
 _SCHEDULES: dict[How, str] = {
     "eager": "A kernel and a submission per op.",
     "batched": "The same kernels, one submission.",
-    "fused": "One kernel.",
+    "fused": "As few kernels as the maths allows.",
 }
 _SUBMISSIONS = {
     Submission.IMMEDIATE_BIND: "A change of parameters and a draw for each object.",
@@ -76,7 +77,7 @@ def submission_entries(info: DeviceInfo) -> list[Entry[Submission]]:
 
 
 def switches(shown: Shown, wanted: Wanted, do: Do) -> None:
-    """What is compared: a row of interfaces, a row of schedules, a row of menus."""
+    """What is compared: a row of interfaces, a row of the workload and its schedules, a row of menus for draws."""
     width = _shared(2)
     for action, (interface, title) in zip((Action.OPENGL, Action.WEBGPU), shown.interfaces.items(), strict=True):
         if choice(f"{title}##{interface}", shown.variant.interface == interface, width, 28.0):
@@ -84,16 +85,27 @@ def switches(shown: Shown, wanted: Wanted, do: Do) -> None:
         tip(f"Key {shown.shortcuts[action]}")
         imgui.same_line()
     imgui.new_line()
-    width = _shared(3)
+    width = _shared(4)
+    imgui.push_item_width(width)
+    workloads = [Entry(name, name, _about(each)) for name, each in WORKLOADS.items()]
+    about = f"What is computed. Key {shown.shortcuts[Action.NEXT_WORKLOAD]}"
+    wanted.workload = _menu("workload", wanted.workload, about, workloads, wanted.workload)
+    imgui.pop_item_width()
+    imgui.same_line()
     for how in SCHEDULES:
         if choice(how, wanted.how == how, width, 22.0):
             wanted.how = how
         tip(f"{_SCHEDULES[how]} Key {shown.shortcuts[Action.NEXT_SCHEDULE]}")
         imgui.same_line()
     imgui.new_line()
-    imgui.push_item_width(width)
+    imgui.push_item_width(_shared(3))
     _menus(shown, wanted)
     imgui.pop_item_width()
+
+
+def _about(workload: Workload) -> str:
+    """The first sentence that is written at its function."""
+    return (workload.function.__doc__ or "").partition("\n")[0]
 
 
 def _menus(shown: Shown, wanted: Wanted) -> None:

@@ -2,12 +2,13 @@
 
 from imgui_bundle import imgui
 
-from demo.shown import Shown
+from demo.shown import Kernels, Shown
 from demo.verdict import forecast_text, share_text
-from demo.widgets import ALWAYS, CALM, DIM, GROWING, LEFT_WIDTH, MARGIN, TEXT, wrapped
+from demo.widgets import ALWAYS, CALM, DIM, GROWING, LEFT_WIDTH, MARGIN, TEXT, tip, wrapped
 from renderers.device import DeviceInfo
 from renderers.plan import Submission
 
+_FEW, _LONGEST = 3, 44  # kernels that are listed, characters of a kernel's name
 _SOFTWARE = "Software adapter: the GPU is these CPU cores. It shows what describing costs, not hardware."
 
 
@@ -75,6 +76,18 @@ def _pass_table(shown: Shown) -> None:
             imgui.table_next_column()
             imgui.text(cell)
     imgui.end_table()
+    _kernel_list(shown.kernels)
+
+
+def _kernel_list(kernels: Kernels) -> None:
+    """The workload's own, a line each while they are few; all of them, and why they are several, one hover away."""
+    imgui.begin_group()
+    for name, count in kernels.listed[:_FEW]:
+        imgui.text_colored(DIM, f"{name[:_LONGEST]}  {bytes_text(count)}")
+    if len(kernels.listed) > _FEW:
+        imgui.text_colored(DIM, f"... and {len(kernels.listed) - _FEW} kernels more")
+    imgui.end_group()
+    tip(kernels.explained)
 
 
 def bytes_text(count: int) -> str:

@@ -140,14 +140,15 @@ def _proof_lines(measured: Sequence[Configuration], result: Result) -> list[str]
         same = result.equivalence
         lines.append(
             f"equivalence: {same.image_pixels_differing} of {same.image_pixels:,} pixels differ, by at most "
-            f"{same.image_max_abs} of 255; values by at most {same.values_max_scaled_error:.1e} of |x*a| + |b|"
+            f"{same.image_max_abs} of 255; values by at most {same.values_max_scaled_error:.2g} of the error bound"
         )
     proven = [each for each in measured if not each.null_driver]
     if proven:
         pixels = sum(each.proof.pixels_checked for each in proven)
         worst = max(each.proof.values_max_scaled_error for each in proven)
         lines.append(
-            f"proof: {pixels} drawn pixels and every block's values agree with float64 NumPy, within {worst:.1e}"
+            f"proof: {pixels} drawn pixels and every block's values agree with float64 NumPy, "
+            f"within {worst:.2g} of the error bound"
         )
     if result.interrupted:
         lines.append("interrupted: only what was measured so far")

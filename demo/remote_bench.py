@@ -29,7 +29,17 @@ from renderers.plan import Submission
 
 _OURS = "interface-tax-remote: "  # begins each line of the child's answers, among what drivers may print
 _ASK_EVERY_S = 0.1  # whether to stop, while the child is at it
-_NAMES = ("scene", "objects", "elements", "size_px", "warmup", "frames_in_flight", "shader_cost", "validation")
+_NAMES = (
+    "scene",
+    "workload",
+    "objects",
+    "elements",
+    "size_px",
+    "warmup",
+    "frames_in_flight",
+    "shader_cost",
+    "validation",
+)
 
 
 class _Undisturbed:
@@ -164,7 +174,15 @@ class _Child:
     def _compile(self, variant: Variant) -> Configuration:
         settings, picture = self._settings, variant.picture
         elements = settings.elements_for(settings.objects)
-        content = Content(settings.scene, settings.objects, elements, self._limits, picture.state, picture.order)
+        content = Content(
+            settings.scene,
+            settings.objects,
+            elements,
+            self._limits,
+            picture.state,
+            picture.order,
+            settings.workload,
+        )
         work = content.compile(self.bench.device, variant.how, variant.submission)
         return Configuration(self.bench, variant, content, work)
 

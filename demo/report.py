@@ -172,7 +172,7 @@ def _content_json(content: Content, submission: Submission, how: How, shader_cos
         "state": content.state,
         "order": content.order,
         "shader_cost": shader_cost,
-        "workload": "wave",
+        "workload": content.workload_name,
         "schedule": how,
         "elements": content.elements,
     }

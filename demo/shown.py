@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from compute.kernel import ComputePass
+from compute.kernel import ComputePass, How
+from demo.content import Content
 from demo.history import History, Summary
 from demo.stage import Stage
 from demo.verdict import Forecast
@@ -17,6 +19,14 @@ class PassRow:
     kernels: int | None
     bytes: int | None
     gpu_p50: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Of the workload: (name, described bytes) in order, and why there is not one only."""
+
+    listed: Sequence[tuple[str, int]]
+    explained: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,7 @@ class Shown:
     verdict: str
     forecast: Forecast | None
     passes: Sequence[PassRow]
+    kernels: Kernels
     missed_rule: str
     message: str
     fitting: bool
@@ -49,6 +60,13 @@ def pass_rows(stage: Stage, summary: Summary) -> list[PassRow]:
         kernels, described = (None, None) if compute is None else (compute.kernels, compute.memory_bytes)
         rows.append(PassRow(each.label, kernels, described, times.get(each.label)))
     return rows
+
+
+@lru_cache(maxsize=8)
+def kernels(content: Content, how: How) -> Kernels:
+    """Of the content's workload; the same every frame."""
+    made = content.schedule(how)
+    return Kernels([(note.name, note.work.bytes) for note in made.notes], made.explain())
 
 
 def title(stage: Stage, summary: Summary, wanted: Wanted, message: str) -> str:

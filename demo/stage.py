@@ -39,7 +39,8 @@ class Stage:
     @property
     def ingredients(self) -> Ingredients:
         """Of the content on show."""
-        return Ingredients(self.content.objects, self.content.elements, self.content.state, self.content.order)
+        content = self.content
+        return Ingredients(content.objects, content.elements, content.state, content.order, content.workload_name)
 
     @property
     def interface(self) -> Interface:
@@ -153,8 +154,8 @@ class Stage:
             raise lost
 
     def _content(self, ingredients: Ingredients) -> Content:
-        objects, elements, state, order = ingredients
-        return Content(self._settings.scene, objects, elements, FLOOR, state, order)
+        objects, elements, state, order, workload = ingredients
+        return Content(self._settings.scene, objects, elements, FLOOR, state, order, workload)
 
     def _compiled(self, content: Content, variant: Variant, values: dict[str, Scalar]) -> Executable:
         work = content.compile(self._devices[variant.interface], variant.how, variant.submission)

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple, TypeVar
 
 from compute.kernel import SCHEDULES, How
+from compute.workloads.elementwise import WORKLOADS
 from demo.settings import Settings
 from renderers.device import MAX_FRAMES_IN_FLIGHT, Interface
 from renderers.materials import STATES, State
@@ -34,6 +35,7 @@ class Ingredients(NamedTuple):
     elements: int
     state: State
     order: Order
+    workload: str
 
 
 @dataclass(slots=True)
@@ -49,6 +51,7 @@ class Wanted:
     state: State = "none"
     order: Order = "sorted"
     shader_cost: int = 0
+    workload: str = "wave"
     vsync: bool = True
     paused: bool = False
     fullscreen: bool = False
@@ -65,11 +68,11 @@ class Wanted:
 
     @property
     def ingredients(self) -> Ingredients:
-        return Ingredients(self.objects, self.elements, self.state, self.order)
+        return Ingredients(self.objects, self.elements, self.state, self.order, self.workload)
 
     @ingredients.setter
     def ingredients(self, ingredients: Ingredients) -> None:
-        self.objects, self.elements, self.state, self.order = ingredients
+        self.objects, self.elements, self.state, self.order, self.workload = ingredients
 
     def scale_objects(self, factor: float) -> None:
         """Twice none is one, so that there is a way up again."""
@@ -91,6 +94,7 @@ def first_wishes(settings: Settings) -> Wanted:
         settings.states[0],
         settings.orders[0],
         settings.shader_cost,
+        settings.workload,
     )
 
 
@@ -115,6 +119,7 @@ class Action(Enum):
 
     OPENGL = "show OpenGL"
     WEBGPU = "show wgpu"
+    NEXT_WORKLOAD = "next workload"
     NEXT_SCHEDULE = "next schedule"
     NEXT_SUBMISSION = "next submission of draws"
     NEXT_STATE = "next state: none, texture, pipeline"
@@ -146,6 +151,8 @@ def apply(action: Action, wanted: Wanted, offered: Sequence[Submission] = tuple(
         wanted.interface = "opengl" if action is Action.OPENGL else "webgpu"
     elif action is Action.NEXT_SCHEDULE:
         wanted.how = _after(wanted.how, SCHEDULES)
+    elif action is Action.NEXT_WORKLOAD:
+        wanted.workload = _after(wanted.workload, tuple(WORKLOADS))
     elif action is Action.NEXT_SUBMISSION:
         wanted.submission = _after(wanted.submission, [each for each in Submission if each in offered])
     elif action is Action.NEXT_STATE:

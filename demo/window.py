@@ -21,6 +21,7 @@ _KEYS: dict[str, Action] = {
     "NUM_1": Action.OPENGL,
     "_2": Action.WEBGPU,
     "NUM_2": Action.WEBGPU,
+    "W": Action.NEXT_WORKLOAD,
     "F": Action.NEXT_SCHEDULE,
     "D": Action.NEXT_SUBMISSION,
     "T": Action.NEXT_STATE,

@@ -7,13 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from compute.kernel import How, KernelShape, Limits, Scalar
+from compute.ops import DType
 from compute.record import Spec, record
 from compute.schedule import schedule as make_schedule
 from renderers.device import Device
 from renderers.plan import build_plan
 from renderers.timers import SpanRecorder
 
-FloatArray = npt.NDArray[np.float32]
+Array = npt.NDArray[Any]
+DTYPES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
 
 
 def run(
@@ -23,25 +25,37 @@ def run(
     schedule: How = "fused",
     limits: Limits | None = None,
     shape: KernelShape = KernelShape(),
-) -> tuple[FloatArray, ...]:
-    """What ``function`` returns for ``arguments``, float32, computed on ``device``; one array per output.
+) -> tuple[Array, ...]:
+    """What ``function`` returns for ``arguments``, computed on ``device``; one array per output.
 
-    Arguments without a shape are scalars. ``limits`` default to the device's own. Raises RecordError, LimitError.
+    Arguments are float32, int32, uint32 or bool; other floats and Python's numbers become float32, those without a
+    shape are scalars. ``limits`` default to the device's own. Raises RecordError, LimitError.
     """
-    given = [np.asarray(argument, np.float32) for argument in arguments]
-    recorded = record(function, *(Spec(each.shape) for each in given))
+    given = [as_argument(argument) for argument in arguments]
+    recorded = record(function, *(Spec(each.shape, DTYPES[each.dtype.name]) for each in given))
     plan = make_schedule(recorded, schedule, limits or device.info.limits, shape)
     work = device.compile(build_plan((plan,)))
     values: dict[str, Scalar] = {}
+    spec = dict(plan.arrays)
     for node, each in zip(recorded.inputs, given, strict=True):
         if node.shape == ():
-            values[node.name] = float(each)
-        elif f"{recorded.name}/{node.name}" in dict(plan.arrays):
-            work.upload(f"{recorded.name}/{node.name}", each)
+            values[node.name] = each.item()
+        elif f"{recorded.name}/{node.name}" in spec:
+            work.upload(f"{recorded.name}/{node.name}", each.astype(np.uint32) if node.dtype == "bool" else each)
     device.begin_frame(SpanRecorder(0))
     work.execute(values)
     device.end_frame()
-    spec = dict(plan.arrays)
-    results = tuple(work.read_back(name).reshape(spec[name].shape) for name in plan.outputs)
+    results = []
+    for name, output in zip(plan.outputs, recorded.outputs, strict=True):
+        result = work.read_back(name).reshape(spec[name].shape)
+        results.append(result.astype(bool) if output.dtype == "bool" else result)
     work.release()
-    return results
+    return tuple(results)
+
+
+def as_argument(argument: npt.ArrayLike) -> Array:
+    """``argument`` in a type that devices have."""
+    array = np.asarray(argument)
+    if array.dtype.name in DTYPES and not (array.dtype.name == "bool" and array.shape == ()):
+        return array
+    return array.astype(np.float32)
