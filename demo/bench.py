@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
-from compute.kernel import Limits, Scalar
+from compute.kernel import Scalar
 from compute.reference import MAX_SCALED_ERROR
 from demo.budget import FrameRecord, Sample, sample
 from demo.configuration import (
@@ -28,7 +28,7 @@ from demo.progress import Check, Interrupt, Progress
 from demo.proof import Equivalence, check_block, compare, picture_failure
 from demo.settings import CheckError, Settings
 from renderers.camera import frame_values
-from renderers.device import Array, Executable, Image, Interface, UnavailableError
+from renderers.device import Array, Executable, Image, Interface, UnavailableError, kernel_shape
 from renderers.witness import Witness
 
 FIXED_TIME_S = 7.0  # when pictures and values of all configurations are compared
@@ -80,11 +80,13 @@ def run_bench(
     return result
 
 
-def contents(settings: Settings, objects: int, limits: Limits) -> dict[Picture, Content]:
-    """What each picture that was asked for shows."""
+def contents(settings: Settings, objects: int, benches: Sequence[Bench]) -> dict[Picture, Content]:
+    """What each picture that was asked for shows, with a plan that is the same on all of ``benches``."""
+    limits = common_limits([bench.device for bench in benches])
+    shape = kernel_shape(bench.device.info for bench in benches)
     elements = settings.elements_for(objects)
     return {
-        each: Content(settings.scene, objects, elements, limits, each.state, each.order, settings.workload)
+        each: Content(settings.scene, objects, elements, limits, each.state, each.order, settings.workload, shape)
         for each in pictures(settings)
     }
 
@@ -98,7 +100,7 @@ def _build(
     interrupt: Interrupt,
 ) -> None:
     """Each interface's configurations one after the other, with those of its null driver behind them."""
-    shown = contents(settings, settings.objects, common_limits([bench.device for bench in benches]))
+    shown = contents(settings, settings.objects, benches)
     for bench in benches:
         mine = []
         for variant in variants(settings, bench):

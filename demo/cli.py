@@ -14,6 +14,7 @@ from typing import NoReturn, TypeVar, get_args
 
 from compute.kernel import SCHEDULES, How, LimitError
 from compute.workloads.elementwise import WORKLOADS
+from demo.explain import explain_lines
 from demo.settings import (
     EXIT_CHECK,
     EXIT_DONE,
@@ -37,7 +38,7 @@ MAX_SHADER_COST = 10_000
 MAX_ELEMENTS = 1 << 30
 MAX_EXTENT_PX = 8192
 _ALIASES: dict[str, Interface] = {"gl": "opengl", "opengl": "opengl", "wgpu": "webgpu", "webgpu": "webgpu"}
-_COMMANDS = ("run", "bench")
+_COMMANDS = ("run", "bench", "explain")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,6 +75,8 @@ _EXITS: dict[type[Exception], int] = {
 
 def _dispatch(arguments: list[str]) -> int:
     command = "run" if not arguments or arguments[0] not in _COMMANDS else arguments.pop(0)
+    if command == "explain":
+        return _explain(arguments)
     options = _parser(command).parse_args(arguments)
     if options.list:
         return _list(options.adapter)
@@ -94,6 +97,24 @@ def _dispatch(arguments: list[str]) -> int:
             probe.stop()
 
 
+def _explain(arguments: list[str]) -> int:
+    parser = _Parser(
+        prog="interface-tax explain",
+        description="Print a workload's kernels by each schedule, and why there is not one only.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--workload", default="wave", help=f"{', '.join(WORKLOADS)} (wave)")
+    parser.add_argument("--elements", type=int, default=1_000_000, metavar="N", help="floats it computes (1000000)")
+    parser.add_argument("--schedule", default="all", help="eager, batched, fused; comma list or all (all)")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    options = parser.parse_args(arguments)
+    _one_of("--workload", options.workload, tuple(WORKLOADS))
+    _within("--elements", options.elements, 0, MAX_ELEMENTS)
+    schedules = _listed("--schedule", options.schedule, SCHEDULES, several=True)
+    print("\n".join(explain_lines(options.workload, options.elements, schedules)))
+    return EXIT_DONE
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; see interface-tax {self.prog.split()[-1]} --help")
@@ -108,7 +129,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
             if bench
             else "Draw the scene in a window and switch interface and schedule live. Keys: 1 OpenGL, 2 webgpu, "
             "F schedule, D submission, B fit, Space pause, V vsync, F1 all keys, Esc quit. "
-            "The other command: interface-tax bench --help."
+            "The other commands: interface-tax bench --help, interface-tax explain --help."
         ),
         allow_abbrev=False,
     )

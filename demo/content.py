@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from compute import reference
-from compute.kernel import How, Limits, Scalar, Schedule
+from compute.kernel import How, KernelShape, Limits, Scalar, Schedule
 from compute.record import Recorded
 from compute.schedule import array_spec, schedule
 from compute.workloads.elementwise import WORKLOADS, Workload
@@ -35,6 +35,7 @@ class Content:
     state: State = "none"
     order: Order = "sorted"
     workload_name: str = "wave"
+    shape: KernelShape = KernelShape()
 
     @cached_property
     def scene(self) -> Scene:
@@ -73,12 +74,12 @@ class Content:
 
     def schedule(self, how: How) -> Schedule:
         """The workload's own kernels."""
-        return schedule(self.recorded, how, self.limits, label=self.workload_name)
+        return schedule(self.recorded, how, self.limits, self.shape, self.workload_name)
 
     def plan(self, how: How) -> Plan:
         passes = [self.schedule(how)]
         if not self.lifts_itself:
-            passes.append(schedule(self._wave, "fused", self.limits, label="wave"))
+            passes.append(schedule(self._wave, "fused", self.limits, self.shape, "wave"))
         source, gather = heights("wave/out", self._wave_elements, self.objects, self.limits)
         return build_plan((*passes, gather), self.scene.draw_pass(source), self.scene.arrays())
 

@@ -4,10 +4,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compute.kernel import Limits
 from demo.bench import block_of, contents, run_block
 from demo.budget import BUDGET_MS
-from demo.configuration import Bench, Configuration, Refusal, Variant, common_limits, variants
+from demo.configuration import Bench, Configuration, Refusal, Variant, variants
 from demo.fit import Fit, FitSearch
 from demo.progress import Check, Interrupt, Progress
 from demo.settings import CheckError, FitSettings, Settings
@@ -56,7 +55,6 @@ def run_fit(settings: Settings, benches: Sequence[Bench], refused: list[Refusal]
     """One search after the other, each within its time. Ctrl-C keeps those that are done."""
     assert settings.fit is not None
     result = FitResult(refused=refused)
-    limits = common_limits([bench.device for bench in benches])
     searches = [(bench, variant) for bench in benches for variant in variants(settings, bench)]
     progress = Progress()
     progress.start(len(searches))
@@ -66,7 +64,7 @@ def run_fit(settings: Settings, benches: Sequence[Bench], refused: list[Refusal]
                 progress.step(_name(bench, variant))
                 deadline = _Deadline(interrupt, time.monotonic() + settings.fit.seconds)
                 try:
-                    fit = _search(settings, settings.fit, bench, variant, limits, progress, deadline)
+                    fit = _search(settings, settings.fit, benches, bench, variant, progress, deadline)
                     result.fitted.append(Fitted(bench, variant, fit))
                 except (CheckError, BuildError) as error:  # the other searches go on
                     result.failures.append(str(error))
@@ -79,9 +77,9 @@ def run_fit(settings: Settings, benches: Sequence[Bench], refused: list[Refusal]
 def _search(
     settings: Settings,
     fit: FitSettings,
+    benches: Sequence[Bench],
     bench: Bench,
     variant: Variant,
-    limits: Limits,
     progress: Progress,
     deadline: Check,
 ) -> Fit:
@@ -90,7 +88,7 @@ def _search(
         while search.asks is not None:
             deadline.check()
             progress.note(f"{_name(bench, variant)}: {search.asks:,} objects; so far {search.result.text(BUDGET_MS)}")
-            search.report(_block_ms(settings, fit, bench, variant, limits, search.asks, deadline))
+            search.report(_block_ms(settings, fit, benches, bench, variant, search.asks, deadline))
     except (TimeIsUpError, AllocationError):
         pass
     return search.result
@@ -99,14 +97,14 @@ def _search(
 def _block_ms(
     settings: Settings,
     fit: FitSettings,
+    benches: Sequence[Bench],
     bench: Bench,
     variant: Variant,
-    limits: Limits,
     objects: int,
     deadline: Check,
 ) -> list[float]:
     """Times of one proven block with ``objects`` objects, ms. Raises CheckError, AllocationError, TimeIsUpError."""
-    content = contents(settings, objects, limits)[variant.picture]
+    content = contents(settings, objects, benches)[variant.picture]
     work = content.compile(bench.device, variant.how, variant.submission)
     blank = content.compile_blank(bench.device)
     configuration = Configuration(bench, variant, content, work)

@@ -6,22 +6,22 @@ In a child process, for devices that say which environment makes their driver nu
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from compute.kernel import Limits
+from compute.kernel import KernelShape, Limits
 from demo.configuration import Bench, Refusal, Remote, common_limits
 from demo.remote_bench import RemoteBench
 from demo.settings import Settings
-from renderers.device import Interface, UnavailableError
+from renderers.device import Interface, UnavailableError, kernel_shape
 
 _WAY_OUT = "leave out --null-driver"
 
 
-def open_null_driver(settings: Settings, bench: Bench, limits: Limits) -> RemoteBench:
-    """Raises UnavailableError where the driver has no such mode."""
+def open_null_driver(settings: Settings, bench: Bench, limits: Limits, shape: KernelShape) -> RemoteBench:
+    """With the plan that has ``limits`` and ``shape``. Raises UnavailableError where the driver has no such mode."""
     info = bench.device.info
     subject = f"{info.interface} null driver"
     if info.null_driver is None:
         raise UnavailableError(subject, f"{info.title} has no mode that renders nothing", _WAY_OUT)
-    remote = RemoteBench(subject, settings, info.interface, limits, info.null_driver, rendered=False)
+    remote = RemoteBench(subject, settings, info.interface, limits, shape, info.null_driver, rendered=False)
     if remote.adapter == info.adapter:
         remote.stop()
         raise UnavailableError(subject, f"{info.adapter} renders all the same", _WAY_OUT)
@@ -37,13 +37,14 @@ def null_drivers(
     Raises UnavailableError where none has.
     """
     limits = common_limits([bench.device for bench in benches])
+    shape = kernel_shape(bench.device.info for bench in benches)
     found: dict[Interface, Remote] = {}
     without = []
     with ExitStack() as stack:
         for bench in benches:
             interface = bench.device.info.interface
             try:
-                driver = open_null_driver(settings, bench, limits)
+                driver = open_null_driver(settings, bench, limits, shape)
                 stack.callback(driver.stop)
                 found[interface] = driver
             except UnavailableError as error:

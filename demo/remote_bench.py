@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from compute.kernel import Limits
+from compute.kernel import KernelShape, Limits
 from demo.bench import block_of, run_block, timed_frames
 from demo.budget import Sample
 from demo.configuration import Bench, Configuration, Picture, Variant
@@ -63,12 +63,13 @@ class RemoteBench:
         settings: Settings,
         interface: Interface,
         limits: Limits,
+        shape: KernelShape,
         environment: Mapping[str, str],
         rendered: bool,
     ) -> None:
         """Raises UnavailableError where the child ends at once."""
         self._subject = subject
-        task = {"interface": interface, "limits": asdict(limits), "rendered": rendered}
+        task = {"interface": interface, "limits": asdict(limits), "shape": asdict(shape), "rendered": rendered}
         task |= {name: getattr(settings, name) for name in _NAMES}
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-m", "demo.remote_bench", json.dumps(task)],
@@ -145,6 +146,7 @@ class _Child:
         interface: Interface = task.pop("interface")
         limits = task.pop("limits")
         self._rendered: bool = task.pop("rendered")
+        self._shape = KernelShape(**task.pop("shape"))
         self._limits = Limits(**{**limits, "workgroup_size": tuple(limits["workgroup_size"])})
         task["size_px"] = tuple(task["size_px"])
         self._settings = Settings((interface,), **task)
@@ -182,6 +184,7 @@ class _Child:
             picture.state,
             picture.order,
             settings.workload,
+            self._shape,
         )
         work = content.compile(self.bench.device, variant.how, variant.submission)
         return Configuration(self.bench, variant, content, work)

@@ -281,6 +281,7 @@ def _pass_json(label: str, each: object, samples: Sequence[Sample]) -> dict[str,
         "label": label,
         "gpu_ms": None if figure is None else asdict(figure),
         "kernels": 0 if compute is None else compute.kernels,
+        "described_gb_per_s": None if compute is None or figure is None else compute.memory_bytes / figure.p50 / 1e6,
         "memory_bytes": None if compute is None else compute.memory_bytes,
     }
 
@@ -298,6 +299,7 @@ def _conditions_json(settings: Settings, configuration: Configuration) -> dict[s
         "refresh_hz": None,
         "missed_rule": MISSED_RULE,
         "null_driver": configuration.null_driver,
+        "kernel_shape": asdict(configuration.content.shape),
         "no_validation": not settings.validation,
         "validation": bench.device.info.validation,
         "debug_context": False,

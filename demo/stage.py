@@ -17,6 +17,7 @@ from renderers.device import (
     Interface,
     PassKind,
     UnavailableError,
+    kernel_shape,
 )
 from renderers.interfaces import open_device
 from renderers.trust import Trust
@@ -92,6 +93,8 @@ class Stage:
         """
         device = self._devices[variant.interface]
         device.resize(self._window.size_px)  # it may have slept since the window was minimised
+        if not self._works:  # only now it is known what the kernels will run on
+            self.content = self._content(self.ingredients)
         if variant not in self._works:
             self._works[variant] = self._compiled(self.content, variant, values)
         self.variant = variant
@@ -155,7 +158,8 @@ class Stage:
 
     def _content(self, ingredients: Ingredients) -> Content:
         objects, elements, state, order, workload = ingredients
-        return Content(self._settings.scene, objects, elements, FLOOR, state, order, workload)
+        shape = kernel_shape(device.info for device in self._devices.values())
+        return Content(self._settings.scene, objects, elements, FLOOR, state, order, workload, shape)
 
     def _compiled(self, content: Content, variant: Variant, values: dict[str, Scalar]) -> Executable:
         work = content.compile(self._devices[variant.interface], variant.how, variant.submission)

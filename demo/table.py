@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 
 from demo.bench import Result
-from demo.budget import Stats, missed_unsynced
+from demo.budget import Stats, missed_unsynced, stats
 from demo.configuration import Bench, Configuration, Picture
 from demo.costs import (
     Spread,
@@ -115,6 +115,8 @@ _COLUMNS = (
     _Column("api calls", "a frame", lambda row: str(row.configuration.work.counters.api_calls)),
     _Column("draws", "a frame", lambda row: str(row.configuration.work.counters.draws), _draws_compared),
     _Column("kernels", "a frame", lambda row: str(_kernels(row.configuration)), _draws_alone),
+    _Column("described", "MB a frame", lambda row: _described(row.configuration), _draws_alone),
+    _Column("moved", "GB/s", lambda row: _moved(row), lambda *asked: _moved_known(*asked)),
     _Column("submits", "a frame", lambda row: _count(row.configuration.work.counters.submissions), _draws_alone),
 )
 
@@ -195,6 +197,32 @@ def _unless_around_0(spread: Spread, text: str) -> str:
 
 def _missed(configuration: Configuration) -> int:
     return missed_unsynced([each.frame_ms for each in configuration.samples])
+
+
+def _described(configuration: Configuration) -> str:
+    """Bytes of all kernels as if nothing were cached."""
+    return f"{configuration.work.counters.memory_bytes / 1e6:.3g}"
+
+
+def _moved(row: _Row) -> str:
+    """Described bytes over GPU time of the compute passes, where each has one."""
+    passes = row.configuration.work.plan.compute_passes
+    times = [_pass_p50_ms(row.configuration, each.label) for each in passes]
+    known = [time for time in times if time is not None]
+    if not known or len(known) < len(times):
+        return "n/a"
+    return f"{sum(each.memory_bytes for each in passes) / sum(known) / 1e6:.3g}"
+
+
+def _moved_known(settings: Settings, measured: Sequence[Configuration]) -> bool:
+    rows = [_Row(settings, each, measured) for each in measured]
+    return _draws_alone(settings, measured) and any(_moved(row) != "n/a" for row in rows)
+
+
+def _pass_p50_ms(configuration: Configuration, label: str) -> float | None:
+    times = [sample.passes_ms.get(label) for sample in configuration.samples]
+    figure = stats([time for time in times if time is not None])
+    return None if figure is None else figure.p50
 
 
 def _kernels(configuration: Configuration) -> int:

@@ -1,6 +1,6 @@
 """What a device and an executable promise. One implementation per interface; construction stays outside."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from compute.kernel import LimitError, Limits, Scalar
+from compute.kernel import KernelShape, LimitError, Limits, Scalar
 from renderers.plan import Plan, Submission
 
 Array = npt.NDArray[Any]
@@ -183,6 +183,15 @@ class DeviceInfo:
     def most_objects(self) -> int:
         """That one scene may have here: what a buffer holds, and what a scene is made for."""
         return min(MAX_OBJECTS, self.limits.buffer_bytes // self.object_bytes)
+
+
+def kernel_shape(infos: Iterable[DeviceInfo]) -> KernelShape:
+    """What elementwise kernels are cut into, alike on all of these devices, so that their plans are the same.
+
+    On CPU cores an invocation is a loop, and four vectors each are best; on a GPU neighbours should read neighbours.
+    """
+    software = all(info.is_software for info in infos)
+    return KernelShape(vectors_per_invocation=4 if software else 1)
 
 
 def check_submission(info: DeviceInfo, submission: Submission) -> None:

@@ -119,7 +119,9 @@ def unchecked_ways(size: Size, bench: Bench, content: Content, stack: ExitStack)
         print(f"{_UNCHECKED}: n/a ({bench.device.info.submissions[Submission.INDIRECT]})")
         return []
     settings = replace(size.settings, validation=False)
-    child = RemoteBench("webgpu without validation", settings, "webgpu", content.limits, {}, rendered=True)
+    child = RemoteBench(
+        "webgpu without validation", settings, "webgpu", content.limits, content.shape, {}, rendered=True
+    )
     stack.callback(child.stop)
     return [
         Way(_UNCHECKED, size.objects, remote(child, Submission.INDIRECT)),
@@ -130,7 +132,7 @@ def unchecked_ways(size: Size, bench: Bench, content: Content, stack: ExitStack)
 def null_ways(size: Size, bench: Bench, content: Content, stack: ExitStack) -> list[Way]:
     """Describing alone, and the same loop in C."""
     try:
-        child = open_null_driver(size.settings, bench, content.limits)
+        child = open_null_driver(size.settings, bench, content.limits, content.shape)
     except UnavailableError as error:
         print(f"{error.subject}: n/a ({error.what})")
         return []
