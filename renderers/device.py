@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from compute.kernel import KernelShape, LimitError, Limits, Scalar
+from compute.kernel import ArraySpec, KernelShape, LimitError, Limits, Scalar
 from renderers.plan import Plan, Submission
 
 Array = npt.NDArray[Any]
@@ -201,6 +202,25 @@ def check_submission(info: DeviceInfo, submission: Submission) -> None:
         raise LimitError(f"{info.interface}: {submission.value}: {reason}")
 
 
+class DeviceArray(Protocol):
+    """One logical array in a device's memory, owned by whoever allocated it and lent to executables."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def spec(self) -> ArraySpec: ...
+    @property
+    def is_released(self) -> bool: ...
+    def upload(self, data: Array) -> None: ...
+    def read_back(self, first: int = 0, count: int | None = None) -> Array:
+        """Elements [first, first + count), flat. Blocks; never inside a timed frame."""
+        ...
+
+    def release(self) -> None:
+        """What was submitted may still use it: the device defers. Executables that it is lent to must not run again."""
+        ...
+
+
 class Executable(Protocol):
     """A plan made concrete on one device: pipelines built, buffers allocated, nothing left to decide."""
 
@@ -212,6 +232,10 @@ class Executable(Protocol):
     def build(self) -> Build: ...
     def execute(self, values: Mapping[str, Scalar]) -> None:
         """Encode one frame's passes, and submit only lone ones; never waits by design."""
+        ...
+
+    def run_now(self, values: Mapping[str, Scalar]) -> None:
+        """Submit a plan without scenes at once, outside any frame: no timers, no pacing; lone passes each by itself."""
         ...
 
     def upload(self, array: str, data: Array) -> None: ...
@@ -241,9 +265,19 @@ class Device(Protocol):
     def size_px(self) -> tuple[int, int]: ...
     @property
     def present_mode(self) -> str: ...
-    def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> Executable:
+    def allocate(self, name: str, spec: ArraySpec) -> DeviceArray:
+        """An array that outlives executables. Its content is undefined until it is written. Raises AllocationError."""
+        ...
+
+    def compile(
+        self,
+        plan: Plan,
+        submission: Submission = Submission.NONE,
+        lent: Mapping[str, DeviceArray] = MappingProxyType({}),
+    ) -> Executable:
         """Make ``plan`` concrete; pipelines are cached per device.
 
+        ``lent``: arrays of the plan, by name, that are there already: used, and left to their owner.
         Raises LimitError (also for a submission that ``info`` refuses), AllocationError, BuildError.
         """
         ...

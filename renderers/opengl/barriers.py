@@ -69,13 +69,18 @@ def steps(plan: Plan) -> Iterator[Step]:
             yield from each.dispatches
 
 
-def barriers(plan: Plan) -> tuple[Barrier, ...]:
-    """Bits before each step of a *steady* frame: what the frame before it left behind is counted."""
+def barriers(plan: Plan, lent: frozenset[str] = frozenset()) -> tuple[Barrier, ...]:
+    """Bits before each step of a *steady* frame: what the frame before it left behind is counted.
+
+    ``lent``: arrays that others may have read and written since.
+    """
     arrays = dict(plan.arrays)
     history = _History()
     needed: list[Barrier] = []
+    others = [chunk for name in lent for chunk, _ in arrays[name].chunks]
     for _ in range(2):
         needed = []
+        history.add([_Use(chunk, Barrier.NONE, writes) for chunk in others for writes in (True, False)])
         for step in steps(plan):
             uses = _uses(step, arrays)
             needed.append(history.needs(uses))

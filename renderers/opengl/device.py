@@ -1,20 +1,25 @@
 """OpenGL as a Device: frame slots by fences, calls issued at once, stamps through a ring."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from compute.kernel import ArraySpec
+from renderers.arrays import lent_arrays
+from renderers.checks import check_allocation, check_compile
 from renderers.device import (
     MAX_FRAMES_IN_FLIGHT,
+    DeviceArray,
     DeviceOptions,
     FrameClock,
     GpuTimes,
     Offscreen,
     Target,
     WindowTarget,
-    check_submission,
 )
 from renderers.opengl import native
+from renderers.opengl.buffers import OpenGlArray
 from renderers.opengl.compute import ComputePrograms
 from renderers.opengl.context import GlContext, describe
 from renderers.opengl.draws import ScenePrograms
@@ -47,11 +52,20 @@ class OpenGlDevice:
     def is_offscreen(self) -> bool:
         return self._window is None
 
-    def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> OpenGlExecutable:
-        check_submission(self.info, submission)
-        return OpenGlExecutable(
-            self, self._context, plan, submission, self._compute_programs, self._scene_programs, self._timer
-        )
+    def allocate(self, name: str, spec: ArraySpec) -> OpenGlArray:
+        check_allocation(self.info, ((name, spec),))
+        return OpenGlArray(self._context, name, spec)
+
+    def compile(
+        self,
+        plan: Plan,
+        submission: Submission = Submission.NONE,
+        lent: Mapping[str, DeviceArray] = MappingProxyType({}),
+    ) -> OpenGlExecutable:
+        mine = lent_arrays(plan, lent, OpenGlArray)
+        check_compile(self.info, plan, submission, frozenset(mine))
+        programs = (self._compute_programs, self._scene_programs)
+        return OpenGlExecutable(self, self._context, plan, submission, *programs, self._timer, mine)
 
     def begin_frame(self, clock: FrameClock) -> bool:
         self._abandon_open_frame()

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from compute.kernel import ComputePass, Scalar
-from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
 from renderers.device import MAX_FRAMES_IN_FLIGHT, AllocationError, Array, Build, BuildError, Counters, Image
+from renderers.opengl import native
 from renderers.opengl.barriers import Barrier, barriers
-from renderers.opengl.buffers import allocate_arrays
+from renderers.opengl.buffers import OpenGlArray, allocate_arrays, by_chunk, release_arrays
 from renderers.opengl.compute import ComputePrograms, PassLaunches
 from renderers.opengl.context import GlContext
 from renderers.opengl.draws import SceneDraws, ScenePrograms
@@ -48,21 +48,23 @@ class OpenGlExecutable:
         compute_programs: ComputePrograms,
         scene_programs: ScenePrograms,
         timer: OpenGlTimer | None,
+        lent: Mapping[str, OpenGlArray],
     ) -> None:
         begin_ns, programs = time.perf_counter_ns(), compute_programs.built + scene_programs.built
         context.make_current()
         self._host, self._context, self.plan, self._timer = host, context, plan, timer
-        self._arrays = dict(plan.arrays)
         self._blocks = FrameBlocks(plan)
         self._units = timed_units(plan)
-        self._buffers = allocate_arrays(context.gl, plan)
+        self._own = allocate_arrays(context, tuple(each for each in plan.arrays if each[0] not in lent))
+        self._arrays = {**self._own, **lent}
+        buffers = by_chunk(plan.arrays, self._arrays)
         # One region per frame in flight, so that no write waits for a frame that still reads.
         self._scalars = context.gl.buffer(reserve=max(16, self._blocks.size * MAX_FRAMES_IN_FLIGHT), dynamic=True)
         self._values: Mapping[str, Scalar] = {}
-        bits = list(barriers(plan))
+        bits = list(barriers(plan, frozenset(lent)))
 
         def concrete(each: Pass) -> PassLaunches | SceneDraws:
-            common = (self._buffers, self._scalars, self._blocks)
+            common = (buffers, self._scalars, self._blocks)
             if isinstance(each, ComputePass):
                 mine: list[Barrier] = [bits.pop(0) for _ in each.dispatches]
                 return PassLaunches(each, context.gl, compute_programs, *common, mine)
@@ -90,23 +92,20 @@ class OpenGlExecutable:
             frame.timer_slot = self._timer.ring.begin(frame.clock.index, self._units)
         self._issue(frame)
 
-    def upload(self, array: str, data: Array) -> None:
+    def run_now(self, values: Mapping[str, Scalar]) -> None:
         self._context.make_current()
-        spec = self._arrays[array]
-        flat = check_upload(array, spec, data)
-        for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
-            self._buffers[chunk].write(flat[part])
+        self._values = values
+        self._issue(OpenFrame(framebuffer=None, region=0))
+        native.flush()
+
+    def upload(self, array: str, data: Array) -> None:
+        self._arrays[array].upload(data)
         for each in self._scenes():
             if each.objects == array:
-                each.set_records(flat.reshape(spec.shape))
+                each.set_records(data)
 
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
-        self._context.make_current()
-        spec = self._arrays[array]
-        self._context.gl.memory_barrier(Barrier.BUFFER_UPDATE)
-        reads = chunk_reads(spec, first, count)
-        parts = [self._buffers[chunk].read(size, offset=offset) for chunk, offset, size in reads]
-        return np.frombuffer(b"".join(parts), DTYPES[spec.element])
+        return self._arrays[array].read_back(first, count)
 
     def warm_up(self, values: Mapping[str, Scalar]) -> None:
         self._values = values
@@ -130,9 +129,9 @@ class OpenGlExecutable:
         self._context.make_current()
         for each in self._scenes():
             each.release()
-        for buffer in (*self._buffers.values(), self._scalars):
-            buffer.release()
-        self._passes, self._buffers = [], {}
+        release_arrays(self._own.values())
+        self._scalars.release()
+        self._passes, self._own, self._arrays = [], {}, {}
 
     def _issue(self, frame: OpenFrame) -> None:
         offset = frame.region * self._blocks.size

@@ -1,11 +1,17 @@
-"""Buffers of a plan and what is drawn from, or an error that names what has no room. Used by executable and draws."""
+"""Buffers: what is drawn from, and logical arrays in theirs; or an error that names what has no room."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import wgpu
 
-from renderers.device import AllocationError
+from compute.kernel import Arrays, ArraySpec
+from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
+from renderers.device import Array
+from renderers.memory import ARRAY_WAY_OUT, no_room
 from renderers.plan import Plan
+from renderers.webgpu import native
 
 _LEAST_BYTES = 16
 
@@ -17,20 +23,51 @@ def allocate(device: "wgpu.GPUDevice", what: str, size: int, usage: int, way_out
     except (wgpu.GPUError, RuntimeError) as error:
         if "is lost" in str(error):
             raise
-        raise AllocationError(f"{what}: the device has no room for {size:,} bytes; {way_out}") from error
+        raise no_room(what, size, way_out) from error
 
 
-def allocate_arrays(device: "wgpu.GPUDevice", plan: Plan) -> dict[str, Any]:
-    """Every chunk of every array by name."""
+class WebGpuArray:
+    """One logical array in its buffers. ``extra``: usages beside storage and copies."""
+
+    def __init__(self, device: "wgpu.GPUDevice", name: str, spec: ArraySpec, extra: int = 0) -> None:
+        self._queue, self.name, self.spec = device.queue, name, spec
+        usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST | extra
+        what = f"{name} of {spec.shape}"
+        self.buffers = [allocate(device, what, size, usage, ARRAY_WAY_OUT) for _, size in spec.chunks]
+
+    @property
+    def is_released(self) -> bool:
+        return not self.buffers
+
+    @native.names_loss
+    def upload(self, data: Array) -> None:
+        flat = check_upload(self.name, self.spec, data)
+        for buffer, part in zip(self.buffers, chunk_slices(self.spec), strict=True):
+            if flat[part].size:  # wgpu-py refuses to write nothing
+                self._queue.write_buffer(buffer, 0, flat[part])
+
+    @native.names_loss
+    def read_back(self, first: int = 0, count: int | None = None) -> Array:
+        buffers = dict(zip((chunk for chunk, _ in self.spec.chunks), self.buffers, strict=True))
+        reads = chunk_reads(self.spec, first, count)
+        parts = [self._queue.read_buffer(buffers[chunk], offset, size) for chunk, offset, size in reads]
+        return np.frombuffer(b"".join(parts), DTYPES[self.spec.element])
+
+    def release(self) -> None:
+        """Drops every reference; wgpu frees a buffer when the submissions that use it are done."""
+        self.buffers = []
+
+
+def allocate_arrays(device: "wgpu.GPUDevice", plan: Plan, arrays: Arrays) -> dict[str, WebGpuArray]:
+    """Every one of ``arrays`` by name, with the usages that the scenes of ``plan`` ask for."""
     usage = wgpu.BufferUsage
     extra = dict.fromkeys((each.indices for each in plan.scene_passes), usage.INDEX)
     for scene in plan.scene_passes:
         extra |= dict.fromkeys((scene.vertices, scene.heights, scene.objects), usage.VERTEX)
-    common = usage.STORAGE | usage.COPY_SRC | usage.COPY_DST
-    return {
-        chunk: allocate(
-            device, f"{name} of {spec.shape}", size, common | extra.get(name, 0), "lower --elements or --objects"
-        )
-        for name, spec in plan.arrays
-        for chunk, size in spec.chunks
-    }
+    return {name: WebGpuArray(device, name, spec, extra.get(name, 0)) for name, spec in arrays}
+
+
+def by_chunk(arrays: Arrays, made: Mapping[str, WebGpuArray]) -> dict[str, Any]:
+    """The buffer behind each chunk that a plan names."""
+    pairs = (zip(spec.chunks, made[name].buffers, strict=True) for name, spec in arrays)
+    return {chunk: buffer for pair in pairs for (chunk, _), buffer in pair}

@@ -1,12 +1,17 @@
 """wgpu as a Device: frame slots by submission index, one submit a frame, timestamps through a ring."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
-from renderers.device import DeviceOptions, FrameClock, GpuTimes, Offscreen, Target, check_submission
+from compute.kernel import ArraySpec
+from renderers.arrays import lent_arrays
+from renderers.checks import check_allocation, check_compile
+from renderers.device import DeviceArray, DeviceOptions, FrameClock, GpuTimes, Offscreen, Target
 from renderers.plan import Plan, Submission
 from renderers.webgpu import native
 from renderers.webgpu.adapter import describe, open_adapter
+from renderers.webgpu.buffers import WebGpuArray
 from renderers.webgpu.compute import ComputePipelines
 from renderers.webgpu.executable import OpenFrame, WebGpuExecutable
 from renderers.webgpu.overlay import WebGpuOverlay
@@ -42,11 +47,21 @@ class WebGpuDevice:
         return self._target.size_px
 
     @native.names_loss
-    def compile(self, plan: Plan, submission: Submission = Submission.NONE) -> WebGpuExecutable:
-        check_submission(self.info, submission)
-        return WebGpuExecutable(
-            self, self._device, plan, submission, self._compute_pipelines, self._scene_pipelines, self._timer
-        )
+    def allocate(self, name: str, spec: ArraySpec) -> WebGpuArray:
+        check_allocation(self.info, ((name, spec),))
+        return WebGpuArray(self._device, name, spec)
+
+    @native.names_loss
+    def compile(
+        self,
+        plan: Plan,
+        submission: Submission = Submission.NONE,
+        lent: Mapping[str, DeviceArray] = MappingProxyType({}),
+    ) -> WebGpuExecutable:
+        mine = lent_arrays(plan, lent, WebGpuArray)
+        check_compile(self.info, plan, submission, frozenset(mine))
+        pipelines = (self._compute_pipelines, self._scene_pipelines)
+        return WebGpuExecutable(self, self._device, plan, submission, *pipelines, self._timer, mine)
 
     @native.names_loss
     def begin_frame(self, clock: FrameClock) -> bool:

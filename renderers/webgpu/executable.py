@@ -5,17 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 import wgpu
 
 from compute.kernel import ComputePass, Scalar
-from renderers.arrays import DTYPES, check_upload, chunk_reads, chunk_slices
 from renderers.blocks import FrameBlocks
 from renderers.device import Array, Build, Counters, Image
 from renderers.plan import Pass, Plan, Submission
 from renderers.timers import TimedFrame, timed_units
 from renderers.webgpu import native
-from renderers.webgpu.buffers import allocate_arrays
+from renderers.webgpu.buffers import WebGpuArray, allocate_arrays, by_chunk
 from renderers.webgpu.compute import ComputePipelines, PassLaunches
 from renderers.webgpu.draws import SceneDraws
 from renderers.webgpu.pipelines import ScenePipelines
@@ -49,20 +47,22 @@ class WebGpuExecutable:
         compute_pipelines: ComputePipelines,
         scene_pipelines: ScenePipelines,
         timer: WebGpuTimer | None,
+        lent: Mapping[str, WebGpuArray],
     ) -> None:
         begin_ns, pipelines = time.perf_counter_ns(), compute_pipelines.built + scene_pipelines.built
         self._host, self._device, self.plan, self._timer = host, device, plan, timer
         self._queue = device.queue
-        self._arrays = dict(plan.arrays)
         self._blocks = FrameBlocks(plan)
         self._units = timed_units(plan)
-        self._buffers = allocate_arrays(device, plan)
+        own = allocate_arrays(device, plan, tuple(each for each in plan.arrays if each[0] not in lent))
+        self._arrays = {**own, **lent}
+        buffers = by_chunk(plan.arrays, self._arrays)
         usage = wgpu.BufferUsage
         self._scalars = device.create_buffer(size=max(16, self._blocks.size), usage=usage.UNIFORM | usage.COPY_DST)
         self._values: Mapping[str, Scalar] = {}
 
         def concrete(each: Pass) -> PassLaunches | SceneDraws:
-            common = (self._buffers, self._scalars, self._blocks)
+            common = (buffers, self._scalars, self._blocks)
             if isinstance(each, ComputePass):
                 return PassLaunches(each, device, compute_pipelines, *common)
             return SceneDraws(each, submission, device, scene_pipelines, *common)
@@ -85,22 +85,22 @@ class WebGpuExecutable:
         self._encode(frame)
 
     @native.names_loss
-    def upload(self, array: str, data: Array) -> None:
-        spec = self._arrays[array]
-        flat = check_upload(array, spec, data)
-        for (chunk, _), part in zip(spec.chunks, chunk_slices(spec), strict=True):
-            if flat[part].size:  # wgpu-py refuses to write nothing
-                self._queue.write_buffer(self._buffers[chunk], 0, flat[part])
-        for each in self._scenes():
-            if each.objects == array:
-                each.set_records(flat.reshape(spec.shape))
+    def run_now(self, values: Mapping[str, Scalar]) -> None:
+        self._values = values
+        encoder = self._device.create_command_encoder()
+        self._encode(OpenFrame(encoder=encoder, colour=None, depth=None))
+        if not all(each.submit_alone for each in self.plan.compute_passes):
+            self._queue.submit([encoder.finish()])
 
     @native.names_loss
+    def upload(self, array: str, data: Array) -> None:
+        self._arrays[array].upload(data)
+        for each in self._scenes():
+            if each.objects == array:
+                each.set_records(data)
+
     def read_back(self, array: str, first: int = 0, count: int | None = None) -> Array:
-        spec = self._arrays[array]
-        reads = chunk_reads(spec, first, count)
-        parts = [self._queue.read_buffer(self._buffers[chunk], offset, size) for chunk, offset, size in reads]
-        return np.frombuffer(b"".join(parts), DTYPES[spec.element])
+        return self._arrays[array].read_back(first, count)
 
     def warm_up(self, values: Mapping[str, Scalar]) -> None:
         self._values = values
@@ -117,7 +117,7 @@ class WebGpuExecutable:
 
     def release(self) -> None:
         """Drops every reference; wgpu frees a resource when the submissions that use it are done."""
-        self._passes, self._buffers = [], {}
+        self._passes, self._arrays = [], {}
 
     def _encode(self, frame: OpenFrame) -> None:
         with frame.span("update", "scalars"):
