@@ -16,6 +16,10 @@ class LimitError(ValueError):
     """Something described is larger than the device can take. The message names both numbers and the way out."""
 
 
+class ArgumentError(ValueError):
+    """An argument does not fit the parameter it stands for. The message names both, and the way out."""
+
+
 class Access(Enum):
     READ = "read"
     WRITE = "write"
@@ -39,11 +43,17 @@ class BufferParam:
     element: Element = "f32"
     single: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.access.value} {self.element}[]"
+
 
 @dataclass(frozen=True, slots=True)
 class ScalarParam:
     name: str
     type: ScalarType = "f32"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
 
 
 Param = BufferParam | ScalarParam
@@ -70,7 +80,11 @@ class Work:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One compute entry point in both languages. Declared order of ``params`` is binding and packing order:
-    buffers are numbered in it, skipping scalars; scalars form one block, in it, behind the last buffer."""
+    buffers are numbered in it, skipping scalars; scalars form one block, in it, behind the last buffer.
+
+    ``folds``: its invocations count over all axes and mind their bounds, so that more workgroups than one axis takes
+    may be spread over two.
+    """
 
     name: str
     params: tuple[Param, ...]
@@ -78,6 +92,12 @@ class Kernel:
     wgsl: str
     workgroup_size: tuple[int, int, int]
     workgroup_bytes: int = 0
+    folds: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The parameters as declared: ``(out: write f32[], n: u32)``."""
+        return f"({', '.join(map(str, self.params))})"
 
     @property
     def buffers(self) -> tuple[BufferParam, ...]:
@@ -100,12 +120,26 @@ Argument = str | FrameValue | Scalar  # str: a physical buffer
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """One launch. ``arguments`` stand in the order the kernel declares, buffers and scalars freely mixed."""
+    """One launch. ``arguments`` stand in the order the kernel declares, buffers and scalars freely mixed.
+
+    Raises ArgumentError for another number of them, or a buffer where a scalar is declared and the reverse.
+    """
 
     kernel: Kernel
     arguments: tuple[Argument, ...]
     workgroups: tuple[int, int, int]
     work: Work
+
+    def __post_init__(self) -> None:
+        kernel = self.kernel
+        check_count(kernel, self.arguments)
+        for param, argument in zip(kernel.params, self.arguments, strict=True):
+            if isinstance(param, BufferParam) != isinstance(argument, str):
+                taken = "the name of a buffer" if isinstance(param, BufferParam) else "a number or a frame value"
+                raise ArgumentError(
+                    f"{kernel.name}: {param} takes {taken}, got {argument!r}; "
+                    f"pass arguments in declared order: {kernel.signature}"
+                )
 
     def buffer_arguments(self) -> tuple[tuple[BufferParam, str], ...]:
         """Buffer parameters with the physical buffer each one gets, in declared order."""
@@ -116,6 +150,15 @@ class Dispatch:
         """Scalar parameters with the argument each one gets, in declared order."""
         pairs = zip(self.kernel.params, self.arguments, strict=True)
         return tuple((p, a) for p, a in pairs if isinstance(p, ScalarParam) and not isinstance(a, str))
+
+
+def check_count(kernel: Kernel, arguments: tuple[object, ...]) -> None:
+    """Raises ArgumentError with the signature for too few or too many."""
+    if len(arguments) != len(kernel.params):
+        raise ArgumentError(
+            f"{kernel.name}: takes {len(kernel.params)} arguments, got {len(arguments)}; pass one for each of "
+            f"{kernel.signature}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

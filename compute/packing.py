@@ -4,7 +4,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compute.kernel import Scalar, ScalarParam, ScalarType
+from compute.kernel import ArgumentError, Scalar, ScalarParam, ScalarType
 
 # type: (alignment, bytes, struct codes). A scalar may sit behind a vec3, in its fourth lane.
 _LAYOUT: dict[ScalarType, tuple[int, int, str]] = {
@@ -16,10 +16,16 @@ _LAYOUT: dict[ScalarType, tuple[int, int, str]] = {
     "vec4f": (16, 16, "4f"),
     "mat4f": (16, 64, "16f"),
 }
-
-
-class ArgumentError(ValueError):
-    """An argument does not fit the parameter it stands for. The message names both."""
+_REALS = "numbers of float32, inf and nan included"
+_RULES: dict[ScalarType, str] = {
+    "f32": "a number of float32, inf and nan included",
+    "i32": "a whole number from -2,147,483,648 to 2,147,483,647",
+    "u32": "a whole number from 0 to 4,294,967,295",
+    "vec2f": f"two {_REALS}",
+    "vec3f": f"three {_REALS}",
+    "vec4f": f"four {_REALS}",
+    "mat4f": f"sixteen {_REALS}, column by column",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class Block:
         """The block's bytes. Raises ArgumentError that names the parameter, its type and the value it got."""
         if len(values) != len(self.params):
             names = ", ".join(param.name for param in self.params)
-            raise ArgumentError(f"{len(self.params)} scalars expected ({names}), got {len(values)}")
+            raise ArgumentError(f"{len(self.params)} scalars expected ({names}), got {len(values)}; pass one for each")
         flat: list[float | int] = []
         for param, value in zip(self.params, values, strict=True):
             flat.extend(_components(param, value))
@@ -59,9 +65,12 @@ def _components(param: ScalarParam, value: Scalar) -> Sequence[float | int]:
     count = int(code[:-1] or 1)
     numbers = value if isinstance(value, tuple) else (value,)
     if len(numbers) != count:
-        raise ArgumentError(f"{param.name}: {param.type} takes {count} numbers, got {len(numbers)}")
+        raise ArgumentError(
+            f"{param.name}: {param.type} takes {count} numbers, got {len(numbers)} ({value!r}); "
+            f"pass {_RULES[param.type]}"
+        )
     try:
         struct.pack(f"<{code}", *numbers)
     except (struct.error, OverflowError, TypeError) as error:
-        raise ArgumentError(f"{param.name}: {value!r} is no {param.type}; pass a value in its range") from error
+        raise ArgumentError(f"{param.name}: {value!r} is no {param.type}; pass {_RULES[param.type]}") from error
     return numbers

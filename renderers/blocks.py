@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compute.kernel import Dispatch, FrameValue, Scalar, ScalarParam
-from compute.packing import ArgumentError, Block, block
+from compute.kernel import ArgumentError, Dispatch, FrameValue, Scalar, ScalarParam
+from compute.packing import Block, block
 from renderers.plan import Plan, ScenePass
 
 # What WebGPU's floor asks of a uniform offset; every OpenGL driver's own alignment divides it.

@@ -14,23 +14,23 @@ from renderers.opengl.barriers import Barrier
 
 
 class ComputePrograms:
-    """One program per kernel and context."""
+    """One program per text and context: kernels that say the same share it."""
 
     def __init__(self, gl: Any) -> None:
         self._gl = gl
-        self._built: dict[Kernel, Any] = {}
+        self._built: dict[str, Any] = {}
 
     @property
     def built(self) -> int:
         return len(self._built)
 
     def get(self, kernel: Kernel) -> Any:
-        if kernel not in self._built:
+        if kernel.glsl not in self._built:
             try:
-                self._built[kernel] = self._gl.compute_shader(kernel.glsl)
+                self._built[kernel.glsl] = self._gl.compute_shader(kernel.glsl)
             except moderngl.Error as error:
                 raise BuildError(f"{kernel.name}: {error}") from error
-        return self._built[kernel]
+        return self._built[kernel.glsl]
 
 
 @dataclass(frozen=True, slots=True)

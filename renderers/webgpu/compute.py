@@ -20,11 +20,14 @@ class _Launch:
 
 
 class ComputePipelines:
-    """One pipeline per kernel and device, with an explicit layout: an automatic one drops unused parameters."""
+    """One pipeline per text and layout: kernels that say the same share it.
+
+    The layout is an explicit one: an automatic one drops unused parameters.
+    """
 
     def __init__(self, device: "wgpu.GPUDevice") -> None:
         self._device = device
-        self._built: dict[Kernel, tuple[Any, Any]] = {}
+        self._built: dict[tuple[object, ...], tuple[Any, Any]] = {}
 
     @property
     def built(self) -> int:
@@ -32,12 +35,13 @@ class ComputePipelines:
 
     def get(self, kernel: Kernel) -> tuple[Any, Any]:
         """(pipeline, bind group layout)."""
-        if kernel not in self._built:
-            self._built[kernel] = self._build(kernel)
-        return self._built[kernel]
+        key = (kernel.wgsl, _types(kernel), block(kernel.scalars).size)
+        if key not in self._built:
+            self._built[key] = self._build(kernel)
+        return self._built[key]
 
     def _build(self, kernel: Kernel) -> tuple[Any, Any]:
-        types = ["storage" if param.access.writes else "read-only-storage" for param in kernel.buffers]
+        types = _types(kernel)
         entries: list[dict[str, Any]] = [
             {"binding": i, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": each}}
             for i, each in enumerate(types)
@@ -95,6 +99,10 @@ class PassLaunches:
         pipelines = [launch.pipeline for launch in self._launches]
         changes = sum(now is not before for before, now in zip([None, *pipelines], pipelines, strict=False))
         return 2 + 2 * len(self._launches) + changes + (3 if self.submit_alone else 0)
+
+
+def _types(kernel: Kernel) -> tuple[str, ...]:
+    return tuple("storage" if param.access.writes else "read-only-storage" for param in kernel.buffers)
 
 
 def _entries(dispatch: Dispatch, buffers: Mapping[str, Any], scalars: Any, blocks: FrameBlocks) -> list[dict[str, Any]]:

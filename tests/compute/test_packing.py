@@ -5,8 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from compute.kernel import Scalar, ScalarParam, ScalarType
-from compute.packing import ArgumentError, block
+from compute.kernel import ArgumentError, Scalar, ScalarParam, ScalarType
+from compute.packing import block
 
 N, K, OFF, Z = (
     ScalarParam("n", "u32"),
@@ -76,7 +76,7 @@ def test_a_wrong_number_of_arguments_is_refused_with_the_names(values: list[Scal
     [("vec3f", (1.0, 2.0)), ("vec2f", (1.0, 2.0, 3.0)), ("vec4f", 1.0), ("f32", (1.0, 2.0)), ("mat4f", (0.0,) * 15)],
 )
 def test_a_wrong_number_of_components_is_refused_with_the_parameter(type_: ScalarType, value: Scalar) -> None:
-    with pytest.raises(ArgumentError, match=rf"^offset: {type_} takes \d+ numbers, got \d+$"):
+    with pytest.raises(ArgumentError, match=rf"^offset: {type_} takes \d+ numbers, got \d+ \(.*\); pass "):
         block([ScalarParam("offset", type_)]).pack([value])
 
 
@@ -90,4 +90,48 @@ def test_a_value_out_of_its_types_range_is_refused_with_parameter_type_and_value
 ) -> None:
     with pytest.raises(ArgumentError) as refusal:
         block([ScalarParam("gain", type_)]).pack([value])
-    assert str(refusal.value).startswith(f"gain: {value!r} is no {type_}")
+    assert str(refusal.value).startswith(f"gain: {value!r} is no {type_}; pass ")
+
+
+def test_a_refusal_says_which_values_the_type_has() -> None:
+    with pytest.raises(ArgumentError) as refusal:
+        block([N]).pack([-1])
+    assert str(refusal.value) == "n: -1 is no u32; pass a whole number from 0 to 4,294,967,295"
+
+
+def test_infinities_and_nan_travel_as_arguments() -> None:
+    """WGSL refuses them as constants."""
+    packed = block([K, ScalarParam("v", "vec2f")]).pack([float("inf"), (float("-inf"), float("nan"))])
+    assert packed.hex(" ", 4) == "0000807f 00000000 000080ff 0000c07f"
+
+
+# In 32-bit words; n is 7, k 0.5, off (1, 2, 3), z -2.
+_WORDS = {"n": "07000000", "k": "0000003f", "x": "0000803f", "y": "00000040", "w": "00004040", "z": "000000c0"}
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ((N, K, OFF, Z), "n k . . x y w z"),
+        ((OFF, Z, N, K), "x y w z n k . ."),
+        ((OFF, N, K, Z), "x y w n k z . ."),
+        ((N, OFF, K, Z), "n . . . x y w k z . . ."),
+        ((K, Z, N, OFF), "k z n . x y w ."),
+        ((N, K, Z, OFF), "n k z . x y w ."),
+    ],
+    ids=lambda value: "".join(param.name for param in value) if isinstance(value, tuple) else "",
+)
+def test_packed_bytes_are_these(order: tuple[ScalarParam, ...], words: str) -> None:
+    packed = block(order).pack([VALUES[param] for param in order])
+    assert packed.hex(" ", 4) == " ".join(_WORDS.get(word, "00000000") for word in words.split())
+
+
+def test_twelve_floats_are_packed_without_gaps_and_three_vec3_are_not() -> None:
+    """Elements of 12 bytes stand 16 apart: floats that are meant as vectors must be declared as vectors."""
+    numbers = tuple(float(i) for i in range(12))
+    floats = block([ScalarParam(f"s{i}") for i in range(12)])
+    vectors = block([ScalarParam(f"v{i}", "vec3f") for i in range(4)])
+    assert (floats.size, vectors.size) == (48, 64)
+    assert floats.pack(numbers) == _f32(*numbers)
+    gaps = [value for i in range(0, 12, 3) for value in (*numbers[i : i + 3], 0.0)]
+    assert vectors.pack([numbers[i : i + 3] for i in range(0, 12, 3)]) == _f32(*gaps)

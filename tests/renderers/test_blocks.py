@@ -6,6 +6,7 @@ import pytest
 
 from compute.kernel import (
     Argument,
+    ArgumentError,
     ComputePass,
     Dispatch,
     FrameValue,
@@ -15,7 +16,6 @@ from compute.kernel import (
     ScalarType,
     Work,
 )
-from compute.packing import ArgumentError
 from renderers.blocks import BLOCK_ALIGNMENT_BYTES, FrameBlocks
 from renderers.camera import frame_values
 from renderers.plan import Plan
