@@ -17,7 +17,7 @@ _WHOLE: dict[str, tuple[int, int]] = {"i32": (-(1 << 31), (1 << 31) - 1), "u32":
 _DTYPES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
 VIEWS = ("reshape", "transpose")
 FEW_RESULTS = 4096  # of a reduction: with fewer, its terms are combined in parts, so that there is enough to do at once
-_OURS = (str(Path(__file__).parent), str(Path(np.__file__).parent))
+_OURS = (str(Path(__file__).parent), str(Path(__file__).parents[1] / "renderers"), str(Path(np.__file__).parent))
 
 
 class RecordError(TypeError):

@@ -11,6 +11,7 @@ from compute.ops import DType
 from compute.record import Spec, record
 from compute.schedule import schedule as make_schedule
 from renderers.device import Device
+from renderers.eager import Eager
 from renderers.plan import build_plan
 from renderers.timers import SpanRecorder
 
@@ -28,10 +29,13 @@ def run(
 ) -> tuple[Array, ...]:
     """What ``function`` returns for ``arguments``, computed on ``device``; one array per output.
 
+    Eager: every op runs when it is called, so that the function may branch on values. The others record it first.
     Arguments are float32, int32, uint32 or bool; other floats and Python's numbers become float32, those without a
     shape are scalars. ``limits`` default to the device's own. Raises RecordError, LimitError.
     """
     given = [as_argument(argument) for argument in arguments]
+    if schedule == "eager":
+        return _run_eager(Eager(device, limits, shape), function, given)
     recorded = record(function, *(Spec(each.shape, DTYPES[each.dtype.name]) for each in given))
     plan = make_schedule(recorded, schedule, limits or device.info.limits, shape)
     work = device.compile(build_plan((plan,)))
@@ -51,6 +55,13 @@ def run(
         results.append(result.astype(bool) if output.dtype == "bool" else result)
     work.release()
     return tuple(results)
+
+
+def _run_eager(eager: Eager, function: Callable[..., Any], given: list[Array]) -> tuple[Array, ...]:
+    with eager:
+        result = function(*(eager.array(each) if each.shape else each[()] for each in given))
+        outputs = result if isinstance(result, tuple) else (result,)
+        return tuple(np.asarray(output) for output in outputs)
 
 
 def as_argument(argument: npt.ArrayLike) -> Array:

@@ -96,7 +96,8 @@ class OpenGlExecutable:
         self._context.make_current()
         self._values = values
         self._issue(OpenFrame(framebuffer=None, region=0))
-        native.flush()
+        if not all(each.submit_alone for each in self.plan.compute_passes):
+            native.flush()
 
     def upload(self, array: str, data: Array) -> None:
         self._arrays[array].upload(data)

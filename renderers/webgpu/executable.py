@@ -87,9 +87,10 @@ class WebGpuExecutable:
     @native.names_loss
     def run_now(self, values: Mapping[str, Scalar]) -> None:
         self._values = values
-        encoder = self._device.create_command_encoder()
+        alone = all(each.submit_alone for each in self.plan.compute_passes)
+        encoder = None if alone else self._device.create_command_encoder()
         self._encode(OpenFrame(encoder=encoder, colour=None, depth=None))
-        if not all(each.submit_alone for each in self.plan.compute_passes):
+        if encoder is not None:
             self._queue.submit([encoder.finish()])
 
     @native.names_loss
