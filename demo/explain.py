@@ -2,9 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
-from compute.kernel import FLOOR, How
+from compute.kernel import FLOOR, Access, BufferParam, How, ScalarParam
+from compute.launchers import buffers_first
 from compute.schedule import schedule
 from compute.workloads.elementwise import WORKLOADS
+
+# What somebody may want to say: arrays and scalars as they belong together.
+_SIGNATURE = (
+    BufferParam("out", Access.WRITE),
+    ScalarParam("n", "u32"),
+    BufferParam("inp", Access.READ),
+    ScalarParam("k"),
+    ScalarParam("off", "vec3f"),
+    ScalarParam("z"),
+)
 
 
 def explain_lines(workload_name: str, elements: int, schedules: Sequence[How]) -> Iterator[str]:
@@ -18,4 +29,5 @@ def explain_lines(workload_name: str, elements: int, schedules: Sequence[How]) -
         yield f"{how}:"
         yield from schedule(recorded, how, FLOOR, label=workload_name).explain().splitlines()
     yield ""
+    yield f"arguments: in any order, as a kernel declares them; {buffers_first(_SIGNATURE).explain()}"
     yield "bytes: as described, every kernel's reads and writes as if nothing were cached; not measured traffic"

@@ -96,6 +96,18 @@ def test_an_entry_of_the_menu_does_what_it_says_and_a_greyed_one_nothing_but_to_
         assert after == (before if name in result["greyed"] else name)
 
 
+def test_every_workload_runs_by_every_schedule_and_its_kernels_are_listed(interface: Interface, tmp_path: Path) -> None:
+    seen = _after("workloads", interface, tmp_path)
+    counts = {name: each["kernels"] for name, each in seen.items()}
+    assert counts == {
+        "wave": {"eager": 3, "batched": 3, "fused": 1},
+        "relu": {"eager": 3, "batched": 3, "fused": 1},
+        "chain": {"eager": 12, "batched": 12, "fused": 1},
+        "sum": {"eager": 4, "batched": 4, "fused": 1},
+    }
+    assert all(each["listed"] >= 1 for each in seen.values())
+
+
 def test_states_and_orders_show_the_same_picture_on_both_interfaces(interface: Interface, tmp_path: Path) -> None:
     """An order changes no picture, a state does."""
     result = _after("states", interface, tmp_path)

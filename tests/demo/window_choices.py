@@ -19,6 +19,8 @@ from window_session import Session, differing, key, settings
 
 import demo.controls
 import demo.stage
+from compute.kernel import SCHEDULES
+from compute.workloads.elementwise import WORKLOADS
 from demo.content import Content
 from demo.saving import save_frames
 from renderers.device import Interface
@@ -171,6 +173,27 @@ def states(interface: Interface) -> Result:
         made.press(key.T)
         wait(made)
     result.pop("_first")
+    made.app.close()
+    return result
+
+
+def workloads(interface: Interface) -> Result:
+    """Every workload by every schedule: how many kernels ran, and how many the panel lists."""
+    made, result = session(interface), {}
+    for _ in WORKLOADS:
+        content = made.app.stage.content
+        made.app.wanted.paused = True
+        passes: dict[str, int] = {}
+        for _ in SCHEDULES:
+            made.steps(3)
+            how = made.app.stage.variant.how
+            for each in made.app.stage.work.plan.compute_passes:
+                if each.label.startswith(content.workload_name):
+                    passes[how] = passes.get(how, 0) + each.kernels
+            made.press(key.F)
+        result[content.workload_name] = {"kernels": passes, "listed": len(made.app.shown().kernels.listed)}
+        made.press(key.W)
+        wait(made)
     made.app.close()
     return result
 

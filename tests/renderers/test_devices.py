@@ -193,7 +193,7 @@ import sys
 import wgpu
 wgpu.gpu.enumerate_adapters_sync()  # an instance that may probe everything, EGL included
 from compute.kernel import FLOOR
-from demo.content import Content, OUTPUT
+from demo.content import Content
 from demo.loop import run_frame
 from renderers.camera import frame_values
 from renderers.device import Offscreen
@@ -214,7 +214,7 @@ steal(); work = content.compile(device, "fused")
 steal(); work.upload("wave/x", content.x)
 values = frame_values(2.0, size)
 steal(); run_frame(device, work, 0, lambda: values)
-steal(); y = work.read_back(OUTPUT)
+steal(); y = work.read_back('wave/out')
 steal(); image = work.image()
 steal(); device.finish(); steal(); list(device.completed_frames())
 witness = content.witness(values, size)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from compute.kernel import FLOOR, SCHEDULES, How, Scalar
+from compute.reference import MAX_SCALED_ERROR
 from compute.schedule import array_spec
-from demo.content import OUTPUT, Content
+from demo.content import Content
 from renderers.camera import frame_values, look_at, perspective
 from renderers.device import Device, Executable, Image
 from renderers.plan import Submission, build_plan
@@ -59,7 +60,7 @@ def test_the_picture_shows_what_float64_numpy_computes(device: Device, objects: 
         witness = content.witness(values, device.size_px)
         assert witness is not None
         assert witness.error(image) <= MAX_CHANNEL_ERROR
-        assert content.values_error(values, work.read_back(OUTPUT)) < 2.0**-22
+        assert content.values_error(values, work.read_back(content.output)) <= MAX_SCALED_ERROR
     work.release()
 
 
