@@ -1,6 +1,6 @@
 """The eager-looking front door: call a plain function on arrays, on one device, by one schedule."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from compute.schedule import schedule as make_schedule
 from renderers.device import Device
 from renderers.eager import Eager
 from renderers.plan import build_plan
-from renderers.timers import SpanRecorder
 
 Array = npt.NDArray[Any]
 DTYPES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
@@ -36,25 +35,65 @@ def run(
     given = [as_argument(argument) for argument in arguments]
     if schedule == "eager":
         return _run_eager(Eager(device, limits, shape), function, given)
-    recorded = record(function, *(Spec(each.shape, DTYPES[each.dtype.name]) for each in given))
-    plan = make_schedule(recorded, schedule, limits or device.info.limits, shape)
-    work = device.compile(build_plan((plan,)))
-    values: dict[str, Scalar] = {}
-    spec = dict(plan.arrays)
-    for node, each in zip(recorded.inputs, given, strict=True):
-        if node.shape == ():
-            values[node.name] = each.item()
-        elif f"{recorded.name}/{node.name}" in spec:
-            work.upload(f"{recorded.name}/{node.name}", each.astype(np.uint32) if node.dtype == "bool" else each)
-    device.begin_frame(SpanRecorder(0))
-    work.execute(values)
-    device.end_frame()
-    results = []
-    for name, output in zip(plan.outputs, recorded.outputs, strict=True):
-        result = work.read_back(name).reshape(spec[name].shape)
-        results.append(result.astype(bool) if output.dtype == "bool" else result)
-    work.release()
-    return tuple(results)
+    specs = [Spec(each.shape, DTYPES[each.dtype.name]) for each in given]
+    prepared = Prepared(device, function, specs, schedule, limits, shape)
+    try:
+        return prepared(*given)
+    finally:
+        prepared.release()
+
+
+class Prepared:
+    """A function recorded, scheduled and compiled once, for arguments of these shapes and types; called many times.
+
+    ``execute`` alone runs it on what was uploaded last: neither recorded, scheduled, nor compiled again.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        function: Callable[..., Any],
+        specs: Sequence[Spec],
+        schedule: How = "fused",
+        limits: Limits | None = None,
+        shape: KernelShape = KernelShape(),
+    ) -> None:
+        """``limits`` default to the device's own. Raises RecordError, LimitError, AllocationError, BuildError."""
+        self.recorded = record(function, *specs)
+        self.schedule = make_schedule(self.recorded, schedule, limits or device.info.limits, shape)
+        self._arrays = dict(self.schedule.arrays)
+        self._work = device.compile(build_plan((self.schedule,)))
+
+    def __call__(self, *arguments: npt.ArrayLike) -> tuple[Array, ...]:
+        """Upload, execute, read back."""
+        self.execute(self.upload(*arguments))
+        return self.results()
+
+    def upload(self, *arguments: npt.ArrayLike) -> dict[str, Scalar]:
+        """Arrays go to the device; scalars are what ``execute`` takes."""
+        values: dict[str, Scalar] = {}
+        for node, argument in zip(self.recorded.inputs, map(as_argument, arguments), strict=True):
+            name = f"{self.recorded.name}/{node.name}"
+            if node.shape == ():
+                values[node.name] = argument.item()
+            elif name in self._arrays:
+                self._work.upload(name, argument.astype(np.uint32) if node.dtype == "bool" else argument)
+        return values
+
+    def execute(self, values: Mapping[str, Scalar]) -> None:
+        """One submission; does not wait for its end."""
+        self._work.run_now(values)
+
+    def results(self) -> tuple[Array, ...]:
+        """What the function returned, one array per output. Blocks."""
+        results = []
+        for name, output in zip(self.schedule.outputs, self.recorded.outputs, strict=True):
+            result = self._work.read_back(name).reshape(output.shape)
+            results.append(result.astype(bool) if output.dtype == "bool" else result)
+        return tuple(results)
+
+    def release(self) -> None:
+        self._work.release()
 
 
 def _run_eager(eager: Eager, function: Callable[..., Any], given: list[Array]) -> tuple[Array, ...]:
