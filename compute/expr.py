@@ -26,7 +26,7 @@ class RecordError(TypeError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expr(NDArrayOperatorsMixin):
-    """One node: an input, a constant, a row of the op table, a reduction, a matmul, or a view of its source.
+    """One node: an input, a constant, a row of the op table, a reduction (of no terms: zeros), a matmul, or a view.
 
     Operators and NumPy functions arrive here by NumPy's own protocols, so the same function text runs on NumPy arrays.
     Nodes are compared by identity; ``==`` would be an op. ``axes``: of a transpose, its order; of a reduction,
@@ -47,7 +47,7 @@ class Expr(NDArrayOperatorsMixin):
         name = {"true_divide": "divide", "conjugate": ""}.get(ufunc.__name__, ufunc.__name__)
         if method == "reduce" and name in ("add", "maximum", "minimum"):
             kind = {"add": "sum", "maximum": "max", "minimum": "min"}[name]
-            return _reduced(kind, lift(operands[0]), **options)
+            return _reduced(kind, operands[0], **{"axis": 0, **options})  # a ufunc's default, unlike np.sum's
         if method != "__call__" or options:
             asked = name if method == "__call__" else f"{name}.{method}"
             with_options = f" with {', '.join(options)}" if options else ""
@@ -90,16 +90,19 @@ class Expr(NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> "Expr":
         """Only new axes of length 1: ``x[:, None]``."""
         keys = key if isinstance(key, tuple) else (key,)
-        if any(each is not None and each is not Ellipsis and each != slice(None) for each in keys):
-            raise RecordError(f"getitem: only new axes can be recorded, as in x[:, None]; got {key!r}; {_line()}")
-        named = sum(each == slice(None) for each in keys if each is not None and each is not Ellipsis)
-        rest = iter(self.shape)
+        named = sum(isinstance(each, slice) and each == slice(None) for each in keys)
+        new, rest = sum(each is None for each in keys), sum(each is Ellipsis for each in keys)
+        if named + new + rest != len(keys) or rest > 1 or named > self.ndim:
+            raise RecordError(
+                f"getitem: only new axes can be recorded, as in x[:, None]; got {key!r} of {self.ndim} axes; {_line()}"
+            )
+        left = iter(self.shape)
         shape: list[int] = []
-        for each in keys if Ellipsis in keys else (*keys, Ellipsis):
+        for each in keys if rest else (*keys, Ellipsis):
             if each is Ellipsis:
-                shape += [next(rest) for _ in range(self.ndim - named)]
+                shape += [next(left) for _ in range(self.ndim - named)]
             else:
-                shape.append(1 if each is None else next(rest))
+                shape.append(1 if each is None else next(left))
         return _reshaped(self, tuple(shape))
 
     @property
@@ -156,8 +159,8 @@ def array_input(name: str, shape: tuple[int, ...], dtype: DType = "f32") -> Expr
     return Expr("input", shape, name=name, dtype=dtype)
 
 
-def constant(value: float | int | bool, dtype: DType = "f32", shape: tuple[int, ...] = ()) -> Expr:
-    return Expr("constant", shape, value=float(np.float32(value)) if dtype == "f32" else value, dtype=dtype)
+def constant(value: float | int | bool, dtype: DType = "f32") -> Expr:
+    return Expr("constant", (), value=float(np.float32(value)) if dtype == "f32" else value, dtype=dtype)
 
 
 def lift(operand: object, dtype: DType | None = None) -> Expr:
@@ -240,19 +243,19 @@ def _reduced(
         raise RecordError(f"{kind}: takes only axis and keepdims; {_line()}")
     if source.dtype not in NUMBERS:
         raise RecordError(f"{kind}: takes numbers, got {source.dtype}; use astype; {_line()}")
-    if axis is not None and (not isinstance(axis, int) or not -source.ndim <= axis < source.ndim):
+    if axis is not None and (not isinstance(axis, int | np.integer) or not -source.ndim <= axis < source.ndim):
         raise RecordError(f"{kind}: axis must be None or one of {source.ndim} axes, got {axis}; {_line()}")
     if axis is None:
         outer, n, inner, shape = 1, source.size, 1, (1,) * source.ndim
     else:
-        axis %= source.ndim
+        axis = int(axis) % source.ndim
         outer, n, inner = math.prod(source.shape[:axis]), source.shape[axis], math.prod(source.shape[axis + 1 :])
         shape = (*source.shape[:axis], 1, *source.shape[axis + 1 :])
     if n == 0 and kind != "sum":
         raise RecordError(f"{kind}: no elements along this axis, and so no {kind}; {_line()}")
     kept = shape if keepdims else tuple(e for i, e in enumerate(shape) if axis is not None and i != axis)
     if n == 0:
-        return constant(0, source.dtype, kept)
+        return Expr("zeros", kept, value=0, dtype=source.dtype)
     return Expr(kind, kept, (source,), dtype=source.dtype, axes=(outer, n, inner, n))
 
 
@@ -280,16 +283,18 @@ def _matmul(a: Any, b: Any) -> Expr:
 
 def _power(base: Any, exponent: Any) -> Expr:
     """Whole powers as products, and the square root."""
-    if isinstance(exponent, Expr) or not isinstance(base, Expr) or exponent not in (0.5, 1, 2, 3, 4):
+    plain = isinstance(base, Expr) and isinstance(exponent, int | float | np.number)
+    if not plain or exponent not in (0.5, 1, 2, 3, 4):
         raise RecordError(f"power: takes an exponent of 0.5, 1, 2, 3 or 4, got {exponent!r}; {_line()}")
+    source = lift(base)
     if exponent == 0.5:
-        return apply("sqrt", base)
+        return apply("sqrt", source)
     if exponent == 1:
-        return base
-    squared = apply("square", base)
+        return source
+    squared = apply("square", source)
     if exponent == 2:
         return squared
-    return apply("multiply", squared, base) if exponent == 3 else apply("square", squared)
+    return apply("multiply", squared, source) if exponent == 3 else apply("square", squared)
 
 
 def _reshaped(source: Any, shape: Any) -> Expr:
@@ -303,11 +308,15 @@ def _reshaped(source: Any, shape: Any) -> Expr:
 
 
 def _transposed(source: Any, axes: Any = None) -> Expr:
-    order = tuple(reversed(range(source.ndim))) if axes is None else tuple(axis % source.ndim for axis in axes)
-    if sorted(order) != list(range(source.ndim)):
+    every = list(range(source.ndim))
+    order = every[::-1] if axes is None else [axis + source.ndim if axis < 0 else axis for axis in axes]
+    if sorted(order) != every:
         raise RecordError(f"transpose: {axes} is no order of {source.ndim} axes; {_line()}")
     shape = tuple(source.shape[axis] for axis in order)
-    return Expr("transpose", shape, (source,), dtype=source.dtype, axes=order)
+    long = [axis for axis in order if source.shape[axis] != 1]
+    if long == sorted(long):  # in memory nothing moves
+        return _reshaped(source, shape)
+    return Expr("transpose", shape, (source,), dtype=source.dtype, axes=tuple(order))
 
 
 _FUNCTIONS: dict[str, Callable[..., Expr]] = {
@@ -322,7 +331,16 @@ _FUNCTIONS: dict[str, Callable[..., Expr]] = {
     "transpose": _transposed,
     "reshape": _reshaped,
 }
-VOCABULARY = tuple(sorted({*(name for name in OPS if "_f" not in name), "matmul", "power", *_FUNCTIONS}))
+VOCABULARY = tuple(
+    sorted(
+        {
+            *(name.partition("_f32")[0] for name in OPS if name not in ("astype_i32", "astype_u32")),
+            "matmul",
+            "power",
+            *_FUNCTIONS,
+        }
+    )
+)
 
 
 def _unknown(asked: str) -> RecordError:

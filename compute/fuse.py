@@ -1,6 +1,6 @@
 """Recorded ops -> kernels to be, and why each is one of its own. Knows no text, arrays or limits. Feeds schedule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -37,15 +37,10 @@ def program(outputs: Sequence[Expr], how: How) -> Program:
     lowered = _in_parts(outputs)
     nodes = topological(lowered)
     if how == "fused":
-        stored = {node: why for node in nodes if (why := _why_stored(node, nodes)) is not None}
-        return Program(tuple(_fused(stored, lowered)), lowered, frozenset(stored))
+        stored = _stored(nodes)
+        return Program(tuple(_fused(nodes, stored, lowered)), lowered, frozenset(stored))
     steps = tuple(_one_per_op(nodes, lowered, how))
     return Program(steps, lowered, frozenset(node for step in steps for node in step.writes))
-
-
-def is_uniform(node: Expr) -> bool:
-    """Made of scalar arguments and constants only: computed where it is used, never stored."""
-    return all(each.shape == () and not each.is_reduction and each.op != "matmul" for each in topological((node,)))
 
 
 def _in_parts(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -71,20 +66,24 @@ def _parts(reduction: Expr) -> Expr:
 
 
 def _one_per_op(nodes: Iterable[Expr], outputs: Sequence[Expr], how: How) -> list[Step]:
-    steps, results = [], set(outputs)
+    """Views cost nothing, and what is made of scalars only is computed where it is used: neither is a step."""
+    steps, results, uniform = [], set(outputs), set[Expr]()
     for node in nodes:
-        stored = node.is_op and not node.is_view and not is_uniform(node)
+        if node.shape == () and not _is_whole(node) and uniform.issuperset(node.sources):
+            uniform.add(node)
+        stored = node.is_op and not node.is_view and node not in uniform
         if stored or node in results:
             steps.append(Step(_kind(node), (node,), f"{how}: a kernel per op"))
     return steps
 
 
-def _fused(stored: Mapping[Expr, str], outputs: Sequence[Expr]) -> list[Step]:
+def _fused(nodes: Iterable[Expr], stored: Mapping[Expr, str], outputs: Sequence[Expr]) -> list[Step]:
     """Elementwise ops go wherever they are used; only what must be complete before it is used is stored."""
-    level: dict[Expr, int] = {}
+    level: dict[Expr, int] = {}  # kernels that must have run before
+    for node in nodes:
+        level[node] = max((level[source] + (source in stored) for source in node.sources), default=0)
     groups: dict[tuple[object, ...], list[Expr]] = {}
     for node in stored:
-        level[node] = _level(node, level)
         key = (node.op, node.axes, level[node]) if node.is_reduction else (_kind(node), id(node))
         groups.setdefault(key, []).append(node)
     steps = [Step(_kind(group[0]), tuple(group), stored[group[0]]) for group in groups.values()]
@@ -96,8 +95,19 @@ def _fused(stored: Mapping[Expr, str], outputs: Sequence[Expr]) -> list[Step]:
     return steps + [Step("map", tuple(group), f"results of shape {shape}") for shape, group in results.items()]
 
 
-def _why_stored(node: Expr, nodes: Sequence[Expr]) -> str | None:
-    """Why a fused program keeps this node in memory; None where it does not, or only as a result."""
+def _stored(nodes: Sequence[Expr]) -> dict[Expr, str]:
+    """What a fused program keeps in memory besides its results, and why."""
+    read_by_matmul = {operand for node in nodes if node.op == "matmul" for operand in _operands(node)}
+    whys = {node: _why_stored(node, read_by_matmul) for node in nodes}
+    return {node: why for node, why in whys.items() if why is not None}
+
+
+def _is_whole(node: Expr) -> bool:
+    """Not computed element by element from its sources."""
+    return node.is_reduction or node.op in ("matmul", "zeros")
+
+
+def _why_stored(node: Expr, read_by_matmul: Container[Expr]) -> str | None:
     if node.is_reduction:
         _, n, _, terms = node.axes
         if terms < n:
@@ -105,8 +115,9 @@ def _why_stored(node: Expr, nodes: Sequence[Expr]) -> str | None:
         return f"{node.op}: all {n:,} terms must be there before the result is used"
     if node.op == "matmul":
         return f"matmul: each result takes a row and a column of {node.sources[0].shape[-1]:,}"
-    operands = {operand for each in nodes if each.op == "matmul" for operand in _operands(each)}
-    if node.is_op and not node.is_view and node in operands:
+    if node.op == "zeros":
+        return "zeros: a sum of no terms"
+    if node.is_op and node in read_by_matmul:
         return "matmul reads each element many times"
     return None
 
@@ -119,12 +130,6 @@ def _operands(matmul: Expr) -> tuple[Expr, ...]:
             (source,) = source.sources
         found.append(source)
     return tuple(found)
-
-
-def _level(node: Expr, level: Mapping[Expr, int]) -> int:
-    """Kernels that must have run before."""
-    behind = topological(node.sources, leaves=level)
-    return 1 + max((level[each] for each in behind if each in level), default=-1)
 
 
 def _kind(node: Expr) -> Kind:

@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 MAX_SCALED_ERROR = 1.0  # of the bound
 _NUMPY: dict[str, Any] = {"f32": np.float64, "i32": np.int32, "u32": np.uint32, "bool": np.bool_}
 _DEVICE: dict[str, Any] = {**_NUMPY, "f32": np.float32}
-_TINY, _HUGE = 2.0**-125, float(np.finfo(np.float32).max)  # below: drivers may flush to 0; above: infinity
+_NORMAL, _TINY, _HUGE = 2.0**-126, 2.0**-125, float(np.finfo(np.float32).max)  # below: maybe 0; above: infinity
 
 
 def evaluate(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[Array, ...]:
@@ -65,7 +65,9 @@ def _values(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> dict[
 
 def _value(node: Expr, sources: list[Array]) -> Array:
     if node.op == "constant":
-        return np.full(node.shape, node.value, _NUMPY[node.dtype])
+        return np.asarray(node.value, _NUMPY[node.dtype])
+    if node.op == "zeros":
+        return np.zeros(node.shape, _NUMPY[node.dtype])
     if node.op == "reshape":
         return sources[0].reshape(node.shape)
     if node.op == "transpose":
@@ -83,8 +85,8 @@ def _bound(node: Expr, values: Mapping[Expr, Array], errors: Mapping[Expr, Float
     mine = values[node]
     of_sources = tuple(errors[source] for source in node.sources)
     with np.errstate(all="ignore"):
-        if not node.sources:
-            return np.zeros(mine.shape)
+        if not node.sources:  # a driver may take what is subnormal for 0
+            return np.where(np.abs(mine) < _NORMAL, np.abs(mine), 0.0) if node.dtype == "f32" else np.zeros(mine.shape)
         if node.op == "reshape":
             return of_sources[0].reshape(node.shape)
         if node.op == "transpose":
