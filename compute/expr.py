@@ -16,6 +16,13 @@ _LARGEST = float(np.finfo(np.float32).max)
 _WHOLE: dict[str, tuple[int, int]] = {"i32": (-(1 << 31), (1 << 31) - 1), "u32": (0, (1 << 32) - 1)}
 _DTYPES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
 VIEWS = ("reshape", "transpose")
+# The operators / & | ~ by their ufuncs: the last three take truth values here, where they mean the same.
+_OTHER_NAMES = {
+    "true_divide": "divide",
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "invert": "logical_not",
+}
 FEW_RESULTS = 4096  # of a reduction: with fewer, its terms are combined in parts, so that there is enough to do at once
 _OURS = (str(Path(__file__).parent), str(Path(__file__).parents[1] / "renderers"), str(Path(np.__file__).parent))
 
@@ -44,7 +51,7 @@ class Expr(NDArrayOperatorsMixin):
     __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> "Expr":
-        name = {"true_divide": "divide", "conjugate": ""}.get(ufunc.__name__, ufunc.__name__)
+        name = _OTHER_NAMES.get(ufunc.__name__, ufunc.__name__)
         if method == "reduce" and name in ("add", "maximum", "minimum"):
             kind = {"add": "sum", "maximum": "max", "minimum": "min"}[name]
             return _reduced(kind, operands[0], **{"axis": 0, **options})  # a ufunc's default, unlike np.sum's

@@ -19,6 +19,7 @@ Bound = Callable[[tuple[FloatArray, ...], tuple[FloatArray, ...], FloatArray], F
 
 ULP = 2.0**-23
 NUMBERS: tuple[DType, ...] = ("f32", "i32", "u32")
+EVERY: tuple[DType, ...] = (*NUMBERS, "bool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Op:
 
 def _linear(x: Any, e: Any, y: FloatArray) -> FloatArray:
     """A sum of operands, rounded once."""
-    return np.asarray(sum(e) + ULP * np.abs(y))
+    return np.asarray(sum(e) + np.where(np.isinf(y), 0.0, ULP * np.abs(y)))
 
 
 def _exact(x: Any, e: Any, y: FloatArray) -> FloatArray:
@@ -58,7 +59,7 @@ def _quotient(x: Any, e: Any, y: FloatArray) -> FloatArray:
     least = np.abs(x[1]) - e[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = (e[0] + np.abs(y) * e[1]) / least + 3.0 * ULP * np.abs(y)
-    return np.where((least > 0.0) | ((e[1] == 0.0) & (e[0] == 0.0)), np.nan_to_num(bound, nan=np.inf), np.inf)
+    return np.where((least > 0.0) | ((e[1] == 0.0) & (e[0] == 0.0)), bound, np.inf)
 
 
 def _largest(x: Any, e: Any, y: FloatArray) -> FloatArray:
@@ -142,8 +143,8 @@ _ROWS = (
     Op("less_equal", np.less_equal, "less_equal({0}, {1})", "less_equal({0}, {1})", _decided, NUMBERS, "bool"),
     Op("greater", np.greater, "less({1}, {0})", "less({1}, {0})", _decided, NUMBERS, "bool"),
     Op("greater_equal", np.greater_equal, "less_equal({1}, {0})", "less_equal({1}, {0})", _decided, NUMBERS, "bool"),
-    Op("equal", np.equal, "same({0}, {1})", "same({0}, {1})", _decided, NUMBERS, "bool"),
-    Op("not_equal", np.not_equal, "neither(same({0}, {1}))", "!same({0}, {1})", _decided, NUMBERS, "bool"),
+    Op("equal", np.equal, "same({0}, {1})", "same({0}, {1})", _decided, EVERY, "bool"),
+    Op("not_equal", np.not_equal, "neither(same({0}, {1}))", "!same({0}, {1})", _decided, EVERY, "bool"),
     Op("logical_and", np.logical_and, "both({0}, {1})", "{0} & {1}", _logic, ("bool",), "bool"),
     Op("logical_or", np.logical_or, "either({0}, {1})", "{0} | {1}", _logic, ("bool",), "bool"),
     Op("logical_not", np.logical_not, "neither({0})", "!{0}", _logic, ("bool",), "bool"),
@@ -174,7 +175,7 @@ _ROWS = (
         ("f32", "i32", "bool"),
         "u32",
     ),
-    Op("where", np.where, "pick({0}, {1}, {2})", "select({2}, {1}, {0})", _chosen, NUMBERS),
+    Op("where", np.where, "pick({0}, {1}, {2})", "select({2}, {1}, {0})", _chosen, EVERY),
 )
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 

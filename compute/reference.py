@@ -98,14 +98,11 @@ def _bound(node: Expr, values: Mapping[Expr, Array], errors: Mapping[Expr, Float
         else:
             operands = tuple(values[source].astype(np.float64) for source in node.sources)
             bound = OPS[node.op].bound(operands, of_sources, mine.astype(np.float64))
+            bound = np.where(np.isinf(mine) & (sum(of_sources) == 0.0), 0.0, bound)
         if node.dtype != "f32":
             return np.broadcast_to(np.where(bound > 0.0, np.inf, 0.0), mine.shape)
-        beyond = np.abs(mine) + np.nan_to_num(bound, nan=0.0) > _HUGE
-        bound = np.where(beyond & np.isfinite(mine), np.inf, np.nan_to_num(bound, nan=np.inf) + _TINY)
-        return np.broadcast_to(
-            np.where(np.isinf(mine) & (sum(np.max(each, initial=0.0) for each in of_sources) == 0.0), 0.0, bound),
-            mine.shape,
-        )
+        beyond = np.isfinite(mine) & (np.abs(mine) + bound > _HUGE)
+        return np.broadcast_to(np.where(beyond | np.isnan(bound), np.inf, bound + _TINY), mine.shape)
 
 
 def _reduction_bound(node: Expr, terms: Array, errors: FloatArray) -> FloatArray:
@@ -113,18 +110,24 @@ def _reduction_bound(node: Expr, terms: Array, errors: FloatArray) -> FloatArray
     axes = node.axes[:3]
     if node.op != "sum":
         return np.asarray(errors.reshape(axes).max(axis=1).reshape(node.shape))
+    carried = errors.reshape(axes).sum(axis=1).reshape(node.shape)
     if node.dtype != "f32":
-        return np.asarray(errors.reshape(axes).sum(axis=1).reshape(node.shape))
-    magnitudes = np.abs(terms).reshape(axes).sum(axis=1)
-    carried = errors.reshape(axes).sum(axis=1)
-    outer, terms_of_one, inner = axes
-    steps = terms_of_one if outer * inner >= FEW_RESULTS else min(terms_of_one, _STEPS_IN_PARTS)
-    return np.asarray((carried + steps * ULP * magnitudes).reshape(node.shape))
+        return np.asarray(carried)
+    magnitudes = _finite(terms).reshape(axes).sum(axis=1).reshape(node.shape)
+    outer, n, inner = axes
+    steps = n if outer * inner >= FEW_RESULTS else min(n, _STEPS_IN_PARTS)
+    return np.asarray(np.where(magnitudes > _HUGE, np.inf, carried + steps * ULP * magnitudes))
 
 
 _STEPS_IN_PARTS = 1100  # additions behind one another: of one part, and of the parts' parts, see fuse.py
 
 
 def _matmul_bound(a: Array, b: Array, ea: FloatArray, eb: FloatArray) -> FloatArray:
-    a, b, terms = np.abs(a), np.abs(b), a.shape[-1]
-    return np.asarray(ea @ b + a @ eb + ea @ eb + terms * ULP * (a @ b))
+    magnitudes = _finite(a) @ _finite(b)
+    carried = ea @ np.abs(b) + np.abs(a) @ eb + ea @ eb
+    return np.asarray(np.where(magnitudes > _HUGE, np.inf, carried + a.shape[-1] * ULP * magnitudes))
+
+
+def _finite(values: Array) -> FloatArray:
+    """Magnitudes; 0 of what is infinite, because that is not rounded."""
+    return np.where(np.isfinite(values), np.abs(values), 0.0)
