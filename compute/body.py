@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -30,7 +30,7 @@ class Memory:
     placed: bool = False
 
 
-def in_step(values: Sequence[Expr], leaves: Container[Expr]) -> bool:
+def in_step(values: Sequence[Expr], leaves: Set[Expr]) -> bool:
     """Whether all of ``leaves`` that ``values`` need is read in step with them, or is a single element."""
     return all(
         node in leaves or (node.op != "transpose" and all(source.size in (1, node.size) for source in node.sources))

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -215,7 +215,7 @@ def apply(name: str, *operands: Any) -> Expr:
     return Expr(name, _broadcast(name, sources), sources, dtype=dtype)
 
 
-def topological(outputs: Iterable[Expr], leaves: Container[Expr] = frozenset()) -> tuple[Expr, ...]:
+def topological(outputs: Iterable[Expr], leaves: Set[Expr] | Mapping[Expr, object] = frozenset()) -> tuple[Expr, ...]:
     """Every node that ``outputs`` need, each once, sources before their users; nothing behind ``leaves``.
 
     A stack of its own, because a recorded chain may be longer than the interpreter's.

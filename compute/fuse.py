@@ -1,6 +1,6 @@
 """Recorded ops -> kernels to be, and why each is one of its own. Knows no text, arrays or limits. Feeds schedule."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ Kind = Literal["map", "reduce", "matmul"]
 _FIRST_PART, _PART = 64, 512  # terms that one invocation combines, where a reduction is done in parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """One kernel to be: what it writes; all else that it needs is computed in it, up to what is in memory."""
 
@@ -107,7 +107,7 @@ def _is_whole(node: Expr) -> bool:
     return node.is_reduction or node.op in ("matmul", "zeros")
 
 
-def _why_stored(node: Expr, read_by_matmul: Container[Expr]) -> str | None:
+def _why_stored(node: Expr, read_by_matmul: Set[Expr]) -> str | None:
     if node.is_reduction:
         _, n, _, terms = node.axes
         if terms < n:

@@ -46,7 +46,8 @@ def _linear(x: Any, e: Any, y: FloatArray) -> FloatArray:
     return np.asarray(sum(e) + np.where(np.isinf(y), 0.0, ULP * np.abs(y)))
 
 
-def _exact(x: Any, e: Any, y: FloatArray) -> FloatArray:
+def exact(x: Any, e: Any, y: FloatArray) -> FloatArray:
+    """Nothing is rounded: the errors of the operands stay."""
     return np.asarray(np.broadcast_to(sum(e), np.shape(y)))
 
 
@@ -126,8 +127,8 @@ _ROWS = (
     Op("subtract", np.subtract, "{0} - {1}", "{0} - {1}", _linear, NUMBERS),
     Op("multiply", np.multiply, "{0} * {1}", "{0} * {1}", _product, NUMBERS),
     Op("divide", np.divide, "{0} / {1}", "{0} / {1}", _quotient),
-    Op("negative", np.negative, "-{0}", "-{0}", _exact, ("f32", "i32")),
-    Op("absolute", np.absolute, "abs({0})", "abs({0})", _exact, ("f32", "i32")),
+    Op("negative", np.negative, "-{0}", "-{0}", exact, ("f32", "i32")),
+    Op("absolute", np.absolute, "abs({0})", "abs({0})", exact, ("f32", "i32")),
     Op("square", np.square, "{0} * {0}", "{0} * {0}", _smooth(lambda x, y: 2.0 * x, lambda x, y: ULP * y), NUMBERS),
     Op("sqrt", np.sqrt, "sqrt({0})", "sqrt({0})", _square_root),
     Op("exp", np.exp, "exp({0})", "exp({0})", _smooth(lambda x, y: 1.01 * y, lambda x, y: (3 + 2 * abs(x)) * ULP * y)),

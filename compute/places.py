@@ -50,14 +50,15 @@ class Places:
         """A result takes the place of an argument that may be overwritten, and that no later kernel reads."""
         last_reader = {node: step for step in steps for node in self.reads[step] if node.name in allowed}
         for step in steps if last_reader else ():
-            free = [node for node in self.reads[step] if last_reader.get(node) is step]
-            if not free or step.kind != "map" or not in_step(step.writes, self.reads[step]):
+            free = {node: None for node in self.reads[step] if last_reader.get(node) is step}
+            if not free or step.kind != "map" or not in_step(step.writes, frozenset(self.reads[step])):
                 continue
             for result in step.writes:
-                same = [node for node in free if (node.shape, node.dtype) == (result.shape, result.dtype)]
-                if same:
-                    self.names[result] = self.names[same[0]]
-                    free.remove(same[0])
+                same = (node for node in free if (node.shape, node.dtype) == (result.shape, result.dtype))
+                taken = next(same, None)
+                if taken is not None:
+                    self.names[result] = self.names[taken]
+                    del free[taken]
 
 
 def _reads(step: Step, kept: Set[Expr]) -> tuple[Expr, ...]:

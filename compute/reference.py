@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from compute.expr import FEW_RESULTS, Expr
-from compute.ops import OPS, REDUCTIONS, ULP
+from compute.ops import OPS, REDUCTIONS, ULP, exact
 from compute.record import Recorded
 
 Array = npt.NDArray[Any]
@@ -97,7 +97,9 @@ def _bound(node: Expr, values: Mapping[Expr, Array], errors: Mapping[Expr, Float
             bound = _matmul_bound(*(values[source] for source in node.sources), *of_sources)
         else:
             operands = tuple(values[source].astype(np.float64) for source in node.sources)
-            bound = OPS[node.op].bound(operands, of_sources, mine.astype(np.float64))
+            whole = all(each.dtype != "f32" for each in (node, *node.sources)) and node.op != "where"
+            rule = exact if whole else OPS[node.op].bound
+            bound = rule(operands, of_sources, mine.astype(np.float64))
             bound = np.where(np.isinf(mine) & (sum(of_sources) == 0.0), 0.0, bound)
         if node.dtype != "f32":
             return np.broadcast_to(np.where(bound > 0.0, np.inf, 0.0), mine.shape)

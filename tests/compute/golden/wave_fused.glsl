@@ -3,15 +3,17 @@ layout(local_size_x = 256) in;
 layout(std430, binding = 0) restrict writeonly buffer B0 { vec4 p_out[]; };
 layout(std430, binding = 1) restrict readonly buffer B1 { vec4 p_x[]; };
 layout(std140, binding = 0) uniform Scalars { float p_a; float p_b; } scalars;
+bvec4 nan(vec4 x) { return greaterThan(floatBitsToUint(x) & 0x7fffffffu, uvec4(0x7f800000u)); }
+vec4 keep_nan(vec4 result, vec4 operand) { return mix(result, operand, nan(operand)); }
 void main() {
     uint group = gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
     uint first = (group * 256u + gl_LocalInvocationID.x) * 4u;
     uint end = min(first + 4u, uint(p_out.length()));
     for (uint i = first; i < end; ++i) {
         vec4 v0 = p_x[i];
-        vec4 v1 = (v0 * vec4(scalars.p_a));
-        vec4 v2 = (v1 + vec4(scalars.p_b));
-        vec4 v3 = max(v2, vec4(0.0));
+        vec4 v1 = v0 * vec4(scalars.p_a);
+        vec4 v2 = v1 + vec4(scalars.p_b);
+        vec4 v3 = keep_nan(max(v2, vec4(0.0)), v2);
         p_out[i] = v3;
     }
 }

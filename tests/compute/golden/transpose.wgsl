@@ -1,0 +1,15 @@
+@group(0) @binding(0) var<storage, read_write> p_out: array<f32>;
+@group(0) @binding(1) var<storage, read> p_x: array<f32>;
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u,
+        @builtin(local_invocation_id) invocation: vec3u) {
+    let group = workgroup.x + workgroup.y * workgroups.x;
+    let first = (group * 256u + invocation.x) * 4u;
+    let end = min(first + 4u, 30u);
+    for (var i = first; i < end; i++) {
+        let at0 = i / 5u + i % 5u * 6u;
+        let v0 = p_x[at0];
+        let v1 = v0 * 2.0;
+        p_out[i] = v1;
+    }
+}
