@@ -18,6 +18,10 @@ demo: .venv/stamp ## the window; without a display a measurement, its pictures a
 test: .venv/stamp ## all tests; their windows open on a hidden display
 	@$(RUN) pytest
 
+fuzz: .venv/stamp ## thousands of random functions on every device, with a new seed, and 100 million floats
+	@INTERFACE_TAX_FUZZ=2000 $(RUN) pytest tests/compute/test_fuzz.py tests/renderers/test_fuzz.py \
+	    tests/renderers/test_compute.py
+
 bench: .venv/stamp ## 1,000 objects, 120 frames of every interface and schedule
 	@mkdir -p out
 	@$(RUN) demo bench --objects 1000 --frames 120 --json out/bench.json
@@ -28,7 +32,7 @@ lint: .venv/stamp ## formatting, style, types
 	@$(RUN) mypy
 
 clean: ## remove all that these targets made, the virtual environment too
-	rm -rf .venv out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/stamp: pyproject.toml | system
@@ -63,4 +67,4 @@ system:
 	fi; \
 	echo "Missing Debian packages, to be installed by hand: sudo apt-get install $$*"
 
-.PHONY: help demo test bench lint clean system
+.PHONY: help demo test fuzz bench lint clean system

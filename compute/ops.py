@@ -1,8 +1,13 @@
 """The op table: one row per op, named as NumPy names it: meaning, GLSL and WGSL side by side, error bound, NaN rule.
 
-NaN: every op propagates it as NumPy does, made so by a test of the bits where drivers would not (``keeps_nan``);
-comparisons with a NaN are false, ``!=`` true. Where drivers differ on integers (division, remainder), there is no row.
-Texts hold for a float and for four; words like ``ordered`` are helpers that ``emit`` declares where they are used.
+NaN: what a float op makes of a NaN is a NaN, as in NumPy: also maximum, minimum and clip, where the languages promise
+nothing and a test of the bits makes it so (``keeps_nan``), and every reduction. A comparison with a NaN is false, but ``!=``
+is true; ``where`` takes a NaN only if it is chosen.
+Casts: a float loses its fraction; out of range it becomes the nearest float32 inside; NaN becomes 0 (NumPy promises
+nothing here). Whole numbers keep their bits, and wrap as they do in NumPy; where drivers differ on them (division,
+remainder), there is no row. What is subnormal may count as 0.
+Texts hold for a float and for four; words like ``less`` are helpers that ``helpers`` declares where they are used. Each
+operand is a name or a literal, so that texts need no parentheses around them.
 """
 
 from collections.abc import Callable
@@ -139,7 +144,7 @@ _ROWS = (
     Op("floor", np.floor, "floor({0})", "floor({0})", _stepped),
     Op("maximum", np.maximum, "max({0}, {1})", "max({0}, {1})", _largest, NUMBERS, keeps_nan=True),
     Op("minimum", np.minimum, "min({0}, {1})", "min({0}, {1})", _largest, NUMBERS, keeps_nan=True),
-    Op("clip", np.clip, "clamp({0}, {1}, {2})", "clamp({0}, {1}, {2})", _largest, NUMBERS, keeps_nan=True),
+    Op("clip", np.clip, "min(max({0}, {1}), {2})", "min(max({0}, {1}), {2})", _largest, NUMBERS, keeps_nan=True),
     Op("less", np.less, "less({0}, {1})", "less({0}, {1})", _decided, NUMBERS, "bool"),
     Op("less_equal", np.less_equal, "less_equal({0}, {1})", "less_equal({0}, {1})", _decided, NUMBERS, "bool"),
     Op("greater", np.greater, "less({1}, {0})", "less({1}, {0})", _decided, NUMBERS, "bool"),

@@ -263,6 +263,50 @@ def test_kernels_are_counted_as_described_however_many_chunks_they_run_on() -> N
     assert [each.kernels for each in _wave("eager", 100_000_000).passes] == [1, 1, 1]
 
 
+def _total(x: Any, a: Any) -> Any:
+    return np.sum(x * a)
+
+
+def test_each_chunk_of_a_sum_writes_its_own_range_of_the_partial_sums() -> None:
+    made = schedule(record(_total, Spec((100_000_000,)), Spec()), "fused")
+    first = [dispatch for dispatch in _dispatches(made) if "multiply" in dispatch.kernel.name]
+    chunk, last = FLOOR_ELEMENTS, 100_000_000 - 2 * FLOOR_ELEMENTS
+    assert [dispatch.arguments for dispatch in first] == [
+        ("_total/t0[0]", f"_total/x[{number}]", FrameValue("a"), number * chunk // 64) for number in range(3)
+    ]
+    assert [dispatch.work.bytes_read for dispatch in first] == [4 * chunk, 4 * chunk, 4 * last]
+    assert [dispatch.work.bytes_written for dispatch in first] == [chunk // 16, chunk // 16, last // 16]
+
+
+def test_the_last_chunk_of_a_sum_says_how_many_of_its_elements_count() -> None:
+    made = schedule(record(_total, Spec((FLOOR_ELEMENTS + 1,)), Spec()), "fused")
+    first = [dispatch for dispatch in _dispatches(made) if "multiply" in dispatch.kernel.name]
+    assert [dispatch.arguments[-2:] for dispatch in first] == [(FLOOR_ELEMENTS, 0), (1, FLOOR_ELEMENTS // 64)]
+
+
+def test_a_maximum_a_minimum_and_a_mean_go_through_several_chunks_as_a_sum_does() -> None:
+    made = schedule(record(lambda x: (np.max(x), np.min(x), np.mean(x)), Spec((100_000_000,))), "fused")
+    assert sum(name.endswith("x[2]") for each in _dispatches(made) for _, name in each.buffer_arguments()) == 3
+
+
+@pytest.mark.parametrize(
+    ("op", "function"),
+    [
+        ("sum", lambda x: np.sum(x, axis=0)),
+        ("max", lambda x: np.max(x, axis=1)),
+        ("add", lambda x: x.T + 1.0),
+        ("multiply", lambda x: x * x.reshape(100_000_000)[:, None].reshape(1, -1).reshape(10_000, 10_000).T),
+        ("matmul", lambda x: x @ x.T),
+    ],
+)
+def test_what_reads_an_array_of_several_chunks_out_of_step_is_refused_with_its_size_and_the_way_out(
+    op: str, function: Callable[..., Any]
+) -> None:
+    says = rf"x: 400,000,000 bytes are several buffers here, and {op} does not go through it in step; make it smaller"
+    with pytest.raises(LimitError, match=says):
+        schedule(record(function, Spec((10_000, 10_000))), "fused")
+
+
 @pytest.mark.parametrize("count", [1, 65_534, 65_535, 65_536, 65_537, 131_070, 131_071, 1_000_003, 65_535**2])
 def test_folded_workgroups_cover_the_count_within_the_limit_and_waste_less_than_a_row(count: int) -> None:
     x, y, z = fold_workgroups(count, 65_535)

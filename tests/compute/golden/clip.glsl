@@ -11,7 +11,7 @@ void main() {
     uint end = min(first + 4u, uint(p_out.length()));
     for (uint i = first; i < end; ++i) {
         vec4 v0 = p_x[i];
-        vec4 v1 = keep_nan(keep_nan(clamp(v0, vec4(-1.0), vec4(scalars.p_high)), v0), vec4(scalars.p_high));
+        vec4 v1 = keep_nan(keep_nan(min(max(v0, vec4(-1.0)), vec4(scalars.p_high)), v0), vec4(scalars.p_high));
         p_out[i] = v1;
     }
 }

@@ -12,7 +12,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
     let end = min(first + 4u, arrayLength(&p_out));
     for (var i = first; i < end; i++) {
         let v0 = p_x[i];
-        let v1 = keep_nan(keep_nan(clamp(v0, vec4f(-1.0), vec4f(scalars.p_high)), v0), vec4f(scalars.p_high));
+        let v1 = keep_nan(keep_nan(min(max(v0, vec4f(-1.0)), vec4f(scalars.p_high)), v0), vec4f(scalars.p_high));
         p_out[i] = v1;
     }
 }
