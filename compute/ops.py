@@ -1,8 +1,8 @@
 """The op table: one row per op, named as NumPy names it: meaning, GLSL and WGSL side by side, error bound, NaN rule.
 
 NaN: what a float op makes of a NaN is a NaN, as in NumPy: also maximum, minimum and clip, where the languages promise
-nothing and a test of the bits makes it so (``keeps_nan``), and every reduction. A comparison with a NaN is false, but ``!=``
-is true; ``where`` takes a NaN only if it is chosen.
+nothing and a test of the bits makes it so (``keeps_nan``), and every reduction. A comparison with a NaN is false, but
+``!=`` is true; ``where`` takes a NaN only if it is chosen.
 Casts: a float loses its fraction; out of range it becomes the nearest float32 inside; NaN becomes 0 (NumPy promises
 nothing here). Whole numbers keep their bits, and wrap as they do in NumPy; where drivers differ on them (division,
 remainder), there is no row. What is subnormal may count as 0.

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 EXAMPLES = int(os.environ.get("INTERFACE_TAX_FUZZ", "0"))
 DRAWN = settings(
     derandomize=EXAMPLES == 0,
-    max_examples=EXAMPLES or 200,
+    max_examples=EXAMPLES or 300,
     deadline=None,
     print_blob=True,
     database=None,
