@@ -24,7 +24,8 @@ _OTHER_NAMES = {
     "invert": "logical_not",
 }
 FEW_RESULTS = 4096  # of a reduction: with fewer, its terms are combined in parts, so that there is enough to do at once
-_OURS = (str(Path(__file__).parent), str(Path(__file__).parents[1] / "renderers"), str(Path(np.__file__).parent))
+_OURS = (Path(__file__).parent, Path(__file__).parents[1] / "renderers")
+_NUMPYS = Path(np.__file__).parent
 
 
 class RecordError(TypeError):
@@ -357,6 +358,8 @@ def _unknown(asked: str) -> RecordError:
 def _line() -> str:
     """Where the recorded function says it: the nearest line that is neither ours nor NumPy's."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    file = Path(frame.f_code.co_filename)
+    while frame.f_back is not None and (file.parent in _OURS or _NUMPYS in file.parents):
         frame = frame.f_back
-    return f"at {Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        file = Path(frame.f_code.co_filename)
+    return f"at {file.name}:{frame.f_lineno}"

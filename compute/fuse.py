@@ -32,13 +32,13 @@ class Program:
     stored: frozenset[Expr]
 
 
-def program(outputs: Sequence[Expr], how: How) -> Program:
-    """eager, batched: a step per op. fused: as few as the maths allows."""
+def program(outputs: Sequence[Expr], how: How, buffers: int) -> Program:
+    """eager, batched: a step per op. fused: as few as the maths and ``buffers``, the most of one kernel, allow."""
     lowered = _in_parts(outputs)
     nodes = topological(lowered)
     if how == "fused":
         stored = _stored(nodes)
-        return Program(tuple(_fused(nodes, stored, lowered)), lowered, frozenset(stored))
+        return Program(tuple(_fused(nodes, stored, lowered, buffers)), lowered, frozenset(stored))
     steps = tuple(_one_per_op(nodes, lowered, how))
     return Program(steps, lowered, frozenset(node for step in steps for node in step.writes))
 
@@ -77,7 +77,7 @@ def _one_per_op(nodes: Iterable[Expr], outputs: Sequence[Expr], how: How) -> lis
     return steps
 
 
-def _fused(nodes: Iterable[Expr], stored: Mapping[Expr, str], outputs: Sequence[Expr]) -> list[Step]:
+def _fused(nodes: Sequence[Expr], stored: Mapping[Expr, str], outputs: Sequence[Expr], buffers: int) -> list[Step]:
     """Elementwise ops go wherever they are used; only what must be complete before it is used is stored."""
     level: dict[Expr, int] = {}  # kernels that must have run before
     for node in nodes:
@@ -86,13 +86,38 @@ def _fused(nodes: Iterable[Expr], stored: Mapping[Expr, str], outputs: Sequence[
     for node in stored:
         key = (node.op, node.axes, level[node]) if node.is_reduction else (_kind(node), id(node))
         groups.setdefault(key, []).append(node)
-    steps = [Step(_kind(group[0]), tuple(group), stored[group[0]]) for group in groups.values()]
+    kept = {node for node in nodes if node in stored or (node.op == "input" and node.shape != ())}
+    fitting = [part for group in groups.values() for part in _split(group, kept, buffers)]
+    steps = [Step(_kind(part[0]), tuple(part), stored[part[0]]) for part in fitting]
     steps.sort(key=lambda step: level[step.writes[0]])  # stable: reductions of one level stay in their order
     results: dict[tuple[int, ...], list[Expr]] = {}
     for output in dict.fromkeys(outputs):
         if output not in stored:
             results.setdefault(output.shape, []).append(output)
-    return steps + [Step("map", tuple(group), f"results of shape {shape}") for shape, group in results.items()]
+    for shape, group in results.items():
+        for part in _split(group, kept, buffers):
+            steps.append(Step("map", tuple(part), f"results of shape {shape}"))
+    return steps
+
+
+def reads(written: Iterable[Expr], kept: Set[Expr]) -> tuple[Expr, ...]:
+    """What a kernel that writes ``written`` reads of ``kept``, which is in memory, each once, in order of use."""
+    behind = topological((source for node in written for source in node.sources), leaves=kept)
+    return tuple(node for node in behind if node in kept)
+
+
+def _split(group: Sequence[Expr], kept: Set[Expr], buffers: int) -> list[list[Expr]]:
+    """``group`` in parts, as many together as one kernel has buffers for; what needs more alone stands alone."""
+    parts: list[list[Expr]] = []
+    used: set[Expr] = set()
+    for node in group:
+        mine = {node, *reads((node,), kept)}
+        if not parts or len(used | mine) > buffers:
+            parts.append([])
+            used = set()
+        parts[-1].append(node)
+        used |= mine
+    return parts
 
 
 def _stored(nodes: Sequence[Expr]) -> dict[Expr, str]:

@@ -187,5 +187,5 @@ def _check(kernel: Kernel, limits: Limits) -> None:
     if len(kernel.buffers) > limits.storage_buffers_per_stage:
         raise LimitError(
             f"{kernel.name}: {len(kernel.buffers)} buffers exceed this device's "
-            f"{limits.storage_buffers_per_stage} per stage; return fewer arrays or split the function"
+            f"{limits.storage_buffers_per_stage} per stage; split the function or run it batched"
         )

@@ -1,11 +1,11 @@
 """Where in memory what a program keeps lives: names, arrays cut into chunks, what takes another's place."""
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from compute.body import in_step
-from compute.expr import Expr, topological
-from compute.fuse import Program, Step
+from compute.expr import Expr
+from compute.fuse import Program, Step, reads
 from compute.kernel import ArraySpec, Element, Limits
 from compute.ops import DType
 from compute.record import Recorded
@@ -29,7 +29,7 @@ class Places:
     def __init__(self, recorded: Recorded, whole: Program, label: str, limits: Limits) -> None:
         self.names = {node: node.name for node in recorded.inputs if node.shape != ()}
         kept = {*self.names, *whole.stored}
-        self.reads = {step: _reads(step, kept) for step in whole.steps}
+        self.reads = {step: reads(step.writes, kept) for step in whole.steps}
         taken = {node.name for node in recorded.inputs}
         results = dict.fromkeys(whole.outputs)
         wanted = ["out"] if len(results) == 1 else [f"out{index}" for index in range(len(results))]
@@ -59,11 +59,6 @@ class Places:
                 if taken is not None:
                     self.names[result] = self.names[taken]
                     del free[taken]
-
-
-def _reads(step: Step, kept: Set[Expr]) -> tuple[Expr, ...]:
-    behind = topological((source for node in step.writes for source in node.sources), leaves=kept)
-    return tuple(node for node in behind if node in kept)
 
 
 def _free(name: str, taken: set[str]) -> str:

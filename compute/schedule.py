@@ -25,7 +25,7 @@ def schedule(
     Array and pass names begin with ``label`` (default: the function's name). Raises LimitError.
     """
     label = label or recorded.name
-    whole = program(recorded.outputs, how)
+    whole = program(recorded.outputs, how, limits.storage_buffers_per_stage)
     places = Places(recorded, whole, label, limits)
     launches = [launch(step, places, limits, shape) for step in whole.steps]
     return Schedule(

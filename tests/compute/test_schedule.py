@@ -342,13 +342,32 @@ def test_as_many_buffers_as_the_limit_are_taken() -> None:
     assert len(dispatch.kernel.buffers) == FLOOR.storage_buffers_per_stage
 
 
-def test_too_many_buffers_are_refused_with_the_count_the_limit_and_the_way_out() -> None:
-    with pytest.raises(LimitError, match="9 buffers exceed this device's 8 per stage; return fewer arrays"):
-        schedule(record(_sums(8), ARRAY), "fused")
+@pytest.mark.parametrize(("results", "kernels"), [(7, 1), (8, 2), (14, 2), (15, 3)])
+def test_results_that_are_too_many_for_one_kernel_come_from_several(results: int, kernels: int) -> None:
+    assert _kernels(schedule(record(_sums(results), ARRAY), "fused")) == kernels
+
+
+def test_results_that_read_different_arrays_come_from_several_kernels_where_one_has_too_few_buffers() -> None:
+    made = schedule(record(lambda a, b, c, d, e, f: (a + b, c + d, e + f), *[ARRAY] * 6), "fused")
+    assert [note.reads for note in made.notes] == [("a", "b", "c", "d"), ("e", "f")]
+
+
+def test_reductions_that_are_too_many_for_one_kernel_come_from_several() -> None:
+    made = schedule(record(lambda x: tuple(np.sum(x * float(i + 1)) for i in range(9)), ARRAY), "fused")
+    assert [len(note.writes) for note in made.notes] == [7, 2, 4, 4, 1]
+
+
+def _sum_of_eight(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
+    return a + b + c + d + e + f + g + h
+
+
+def test_a_result_that_takes_too_many_buffers_is_refused_with_the_count_the_limit_and_the_way_out() -> None:
+    with pytest.raises(LimitError, match="add: 9 buffers exceed this device's 8 per stage; split the function or"):
+        schedule(record(_sum_of_eight, *[ARRAY] * 8), "fused")
 
 
 def test_what_is_too_much_for_one_kernel_still_runs_op_by_op() -> None:
-    assert len(_dispatches(schedule(record(_sums(8), ARRAY), "batched"))) == 8
+    assert len(_dispatches(schedule(record(_sum_of_eight, *[ARRAY] * 8), "batched"))) == 7
 
 
 def test_a_workgroup_larger_than_the_limit_is_refused_with_both_numbers() -> None:
