@@ -2,7 +2,9 @@
 
 NaN: what a float op makes of a NaN is a NaN, as in NumPy: also maximum, minimum and clip, where the languages promise
 nothing and a test of the bits makes it so (``keeps_nan``), and every reduction. A comparison with a NaN is false, but
-``!=`` is true; ``where`` takes a NaN only if it is chosen.
+``!=`` is true; ``where`` takes a NaN only if it is chosen. But a compiler of shaders takes values for finite where
+algebra lets it, and there is no word against it in WGSL: where a value meets itself or a constant 0, or a function its
+inverse (x - x, (x - w) + w, x * 0.0, sqrt(x)**2), a NaN may be lost, and ``bounds`` says that nothing is sure.
 Casts: a float loses its fraction; out of range it becomes the nearest float32 inside; NaN becomes 0 (NumPy promises
 nothing here). Whole numbers keep their bits, and wrap as they do in NumPy; where drivers differ on them (division,
 remainder), there is no row. What is subnormal may count as 0.
@@ -94,7 +96,7 @@ def _logarithm(x: Any, e: Any, y: FloatArray) -> FloatArray:
 def _decided(x: Any, e: Any, y: FloatArray) -> FloatArray:
     """Of a comparison: nothing is sure where the operands are nearer than their errors."""
     with np.errstate(invalid="ignore"):
-        close = np.abs(x[0] - x[1]) <= e[0] + e[1]
+        close = (np.abs(x[0] - x[1]) <= e[0] + e[1]) | np.isinf(e[0] + e[1])
     return np.where(close & (e[0] + e[1] > 0.0), np.inf, 0.0)
 
 
@@ -111,7 +113,7 @@ def _logic(x: Any, e: Any, y: FloatArray) -> FloatArray:
 def _stepped(x: Any, e: Any, y: FloatArray) -> FloatArray:
     """Of floor and casts to whole numbers: nothing is sure near a step."""
     with np.errstate(invalid="ignore"):
-        near = np.abs(x[0] - np.rint(x[0])) <= e[0]
+        near = (np.abs(x[0] - np.rint(x[0])) <= e[0]) | np.isinf(e[0])
     return np.where(near & (e[0] > 0.0), np.inf, 0.0)
 
 

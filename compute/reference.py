@@ -3,7 +3,8 @@
 Whole numbers and truth values are computed in their own types, where every result is exact.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,14 @@ def bounds(recorded: Recorded, arguments: Mapping[str, npt.ArrayLike]) -> tuple[
     """
     values = _values(recorded, arguments)
     errors: dict[Expr, FloatArray] = {}
+    made_of: dict[Expr, frozenset[Expr]] = {}
     for node in recorded.nodes:
-        errors[node] = _bound(node, values, errors)
+        bound = _bound(node, values, errors)
+        if _may_be_simplified(node, made_of):
+            bound = np.where(np.isnan(values[node].astype(np.float64)), np.inf, bound)
+        errors[node] = bound
+        behind = [made_of[source] for source in node.sources]
+        made_of[node] = frozenset((node,)) if node.op == "input" else frozenset().union(*behind)
     return tuple(errors[output] for output in recorded.outputs)
 
 
@@ -81,6 +88,15 @@ def _value(node: Expr, sources: list[Array]) -> Array:
     return np.asarray(OPS[node.op].numpy(*sources), _NUMPY[node.dtype])
 
 
+def _may_be_simplified(node: Expr, made_of: Mapping[Expr, frozenset[Expr]]) -> bool:
+    """Whether algebra may rewrite this op as if there were no NaN: see ``ops``."""
+    sources = node.sources
+    meets_itself = any(made_of[one] & made_of[other] for one, other in combinations(sources, 2))
+    meets_0 = any(source.op == "constant" and source.value == 0 for source in sources)
+    inverse = len(sources) == 1 and sources[0].is_op and node.op in ("square", "sqrt", "exp", "log")
+    return inverse or (node.op in ("add", "subtract", "multiply", "divide") and (meets_itself or meets_0))
+
+
 def _bound(node: Expr, values: Mapping[Expr, Array], errors: Mapping[Expr, FloatArray]) -> FloatArray:
     mine = values[node]
     of_sources = tuple(errors[source] for source in node.sources)
@@ -100,11 +116,19 @@ def _bound(node: Expr, values: Mapping[Expr, Array], errors: Mapping[Expr, Float
             whole = all(each.dtype != "f32" for each in (node, *node.sources)) and node.op != "where"
             rule = exact if whole else OPS[node.op].bound
             bound = rule(operands, of_sources, mine.astype(np.float64))
-            bound = np.where(np.isinf(mine) & (sum(of_sources) == 0.0), 0.0, bound)
+            if node.op != "where":
+                bound = np.where(_is_surely_no_number(mine, operands, of_sources), 0.0, bound)
         if node.dtype != "f32":
             return np.broadcast_to(np.where(bound > 0.0, np.inf, 0.0), mine.shape)
         beyond = np.isfinite(mine) & (np.abs(mine) + bound > _HUGE)
         return np.broadcast_to(np.where(beyond | np.isnan(bound), np.inf, bound + _TINY), mine.shape)
+
+
+def _is_surely_no_number(mine: Array, operands: Sequence[Array], errors: Sequence[FloatArray]) -> npt.NDArray[np.bool_]:
+    """Whether NaN or infinity: of operands without error, or because an operand is surely a NaN."""
+    is_nan = [np.isnan(each) & np.isfinite(error) for each, error in zip(operands, errors, strict=True)]
+    no_error = np.asarray(sum(errors) == 0.0)
+    return np.asarray(~np.isfinite(mine) & no_error | np.isnan(mine) & np.any(np.broadcast_arrays(*is_nan), axis=0))
 
 
 def _reduction_bound(node: Expr, terms: Array, errors: FloatArray) -> FloatArray:

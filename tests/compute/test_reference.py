@@ -1,5 +1,8 @@
 """The float64 interpreter that defines right, and the bound that rounding errors are held against."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -96,6 +99,33 @@ def test_a_sum_that_overflows_on_the_way_is_not_sure_though_the_whole_is_small()
 def test_infinities_of_the_arguments_are_sure() -> None:
     (bound,) = bounds(record(lambda x: x + 1.0, Spec((3,))), {"x": [np.inf, -np.inf, 1.0]})
     assert np.isfinite(bound).all()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: x - x,
+        lambda x, w: (x - w) + w,
+        lambda x, w: (x + w) - x,
+        lambda x, w: x * 0.0,
+        lambda x, w: 0.0 / x,
+        lambda x, w: np.sqrt(x) ** 2,
+        lambda x, w: np.exp(np.log(x)),
+        lambda x, w: x - x > w,
+        lambda x, w: (x - x).astype(np.int32),
+    ],
+)
+def test_a_nan_that_algebra_may_lose_is_not_sure_and_neither_is_what_depends_on_it(
+    function: Callable[..., Any],
+) -> None:
+    (bound,) = bounds(record(function, Spec((2,)), Spec((2,))), {"x": [np.nan, 2.25], "w": [1.0, 1.0]})
+    assert np.isinf(bound[0])
+
+
+@pytest.mark.parametrize("function", [lambda x, w: x * w + 1.0, lambda x, w: np.maximum(x, 0.0), lambda x, w: x > w])
+def test_a_nan_that_algebra_cannot_lose_is_sure(function: Callable[..., Any]) -> None:
+    (bound,) = bounds(record(function, Spec((1,)), Spec((1,))), {"x": [np.nan], "w": [1.0]})
+    assert bound[0] <= 2.0**-120
 
 
 def test_a_subnormal_may_count_as_zero() -> None:
