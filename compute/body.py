@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from compute.expr import Expr, topological
-from compute.helpers import NAMES, Dialect
+from compute.helpers import LOGIC, NAMES, Dialect
 from compute.ops import OPS, REDUCTIONS, DType
 
 # Scalars of a kernel's own: no argument of a function can be called so.
@@ -110,8 +110,9 @@ class Body:
         text = row.glsl if dialect.language == "glsl" else row.wgsl
 
         def call(found: re.Match[str]) -> str:
-            self.used[found[1], dtype] = None
-            return f"{dialect.called(found[1], dtype)}("
+            taken: DType = "bool" if found[1] in LOGIC else dtype
+            self.used[found[1], taken] = None
+            return f"{dialect.called(found[1], taken)}("
 
         text = _CALL.sub(call, text).format(*operands)
         if row.keeps_nan and dtype == "f32":

@@ -31,8 +31,9 @@ _CALLS: dict[Helper, tuple[Helper, ...]] = {
     ("to_i32", "f32"): (_NAN,),
     ("to_u32", "f32"): (_NAN,),
 }
+LOGIC = ("both", "either", "neither")  # of truth values, whatever these were made of
 NAMES = (  # callees first
-    *("nan", "keep_nan", "both", "either", "neither", "less", "less_equal", "same"),
+    *("nan", "keep_nan", *LOGIC, "less", "less_equal", "same"),
     *("pick", "to_f32", "to_i32", "to_u32"),
 )
 

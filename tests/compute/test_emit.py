@@ -165,3 +165,13 @@ def test_an_array_called_like_a_vector_type_does_not_change_how_a_kernel_goes_th
     (dispatch,) = made.passes[0].dispatches
     assert "p_vec4[at0]" in _text(dispatch.kernel, language)
     assert dispatch.workgroups == (-(-9_000 // (256 * 4)), 1, 1)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_helper_is_declared_once_whatever_it_is_used_for(language: Language) -> None:
+    def unequal(x: Any, i: Any) -> Any:
+        return ~((x != 1.0) & (i != 1) | (x < 0.5) & (i < 1))
+
+    text = _text(_kernel(record(unequal, ARRAY, INTS)), language)
+    declared = re.findall(r"^fn (\w+)\(" if language == "wgsl" else r"^\w+ (\w+\([^)]*)\) \{ return", text, re.M)
+    assert len(declared) == len(set(declared)) > 0
