@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from _targets import spread, text
+
 from demo.bench import Block, block_of, run_block
 from demo.budget import Sample, percentile_ms
 from demo.configuration import Bench, Configuration, Picture, Variant, common_limits
 from demo.content import Content
-from demo.costs import Spread
 from demo.progress import Interrupt
 from demo.remote_bench import RemoteBench
 from demo.settings import CheckError, Settings
@@ -48,7 +49,7 @@ class Size:
 
 
 class Lines:
-    """A child that says what it is, then answers each line with the draws of a frame and the ms of each frame."""
+    """A child that says what it is, then answers each line with how much it did and the ms of each time."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._name = " ".join(command)
@@ -57,13 +58,13 @@ class Lines:
         )
         self.greeting = self._answer()
 
-    def ask(self, line: str, draws: int) -> list[float]:
-        """Raises CheckError for another number of draws."""
+    def ask(self, line: str, wanted: int, what: str = "objects") -> list[float]:
+        """Raises CheckError where it did not do all that is ``wanted``."""
         assert self._child.stdin is not None
         print(line, file=self._child.stdin, flush=True)
         counted, *times = self._answer().split()
-        if int(counted) != draws:
-            raise CheckError(f"{self._name}: drew {counted} of {draws} objects")
+        if int(counted) != wanted:
+            raise CheckError(f"{self._name}: did {counted} of {wanted} {what}")
         return [float(time) for time in times]
 
     def stop(self) -> None:
@@ -129,14 +130,6 @@ def measure_in_turns(size: Size, content: Content, ways: Sequence[Way], interrup
         for way in order.sample(ways, len(ways)):
             interrupt.check()
             way.blocks_ms.append(percentile_ms(way.measure(block), 50.0))
-
-
-def spread(figures: Sequence[float]) -> Spread:
-    return Spread(percentile_ms(figures, 50.0), min(figures), max(figures), len(figures))
-
-
-def text(figures: Spread, digits: int) -> str:
-    return f"{figures.median:.{digits}f} ({figures.low:.{digits}f} to {figures.high:.{digits}f})"
 
 
 def print_ways(size: Size, what: str, ways: Sequence[Way]) -> None:

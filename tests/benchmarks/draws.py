@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import thread_time_ns
@@ -20,6 +20,7 @@ from time import thread_time_ns
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from _bundles import bundle_grain
+from _targets import Target, print_target
 from _ways import (
     Lines,
     Measure,
@@ -31,8 +32,6 @@ from _ways import (
     print_ways,
     proven,
     remote,
-    spread,
-    text,
 )
 
 from demo.bench import Block
@@ -54,48 +53,15 @@ _LEAST_OBJECTS = 10_000  # that the targets are for
 _PEERS = (("pygfx", False), ("panda3d", False), ("panda3d", True))  # name, on the null driver
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """``dear`` over ``cheap``, or without it ``dear`` in ms: at least ``least``, at most ``most``."""
-
-    dear: str
-    cheap: str | None = None
-    least: float = 0.0
-    most: float = float("inf")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (self.dear,) if self.cheap is None else (self.dear, self.cheap)
-
-    def blocks(self, ways: Mapping[str, Way]) -> list[float]:
-        ours = ways[self.dear].blocks_ms
-        if self.cheap is None:
-            return ours
-        return [dear / cheap for dear, cheap in zip(ours, ways[self.cheap].blocks_ms, strict=True)]
-
-
 def targets(objects: int) -> tuple[Target, ...]:
     return (
         Target(_NULL_BIND, _RECORDED, least=7.0 if objects < 50_000 else 12.0),
         Target(_NULL_IMMEDIATE, _RECORDED, least=4.0),
-        Target(_NULL_INDIRECT, most=0.05),
-        Target(_UNCHECKED, most=0.5),
+        Target(_NULL_INDIRECT, most=0.05, digits=3),
+        Target(_UNCHECKED, most=0.5, digits=3),
         Target(_NULL_BIND, _IN_C, most=3.0),
         Target(_BIND, _IMMEDIATE, least=2.0),
     )
-
-
-def print_target(target: Target, ways: Mapping[str, Way], judged: bool) -> None:
-    name = " over ".join(target.names)
-    missing = [each for each in target.names if each not in ways]
-    if missing:
-        print(f"{name}: n/a (no {', no '.join(missing)})")
-        return
-    figure = spread(target.blocks(ways))
-    wanted = f"at least {target.least:g}" if target.least else f"at most {target.most:g}"
-    verdict = "met" if target.least <= figure.median <= target.most else "MISSED"
-    shown = f"{text(figure, 3)} ms" if target.cheap is None else f"{text(figure, 1)}"
-    print(f"{name}: {shown}; target {wanted}: {verdict if judged else 'not at toy size'}")
 
 
 def webgpu_ways(size: Size, bench: Bench, content: Content, interrupt: Interrupt) -> list[Way]:
@@ -215,8 +181,9 @@ def draws(size: Size, benches: Mapping[Interface, Bench], peers: str | None, int
             ways += peer_ways(size, peers, opengl.device.info.null_driver or {}, stack)
         measure_in_turns(size, content, ways, interrupt)
     print_ways(size, "objects", ways)
+    measured = {way.name: way.blocks_ms for way in ways}
     for target in targets(size.objects):
-        print_target(target, {way.name: way for way in ways}, judged=size.objects >= _LEAST_OBJECTS)
+        print_target(target, measured, judged=size.objects >= _LEAST_OBJECTS)
 
 
 def run(sizes: Sequence[Size], bundled: Size, peers: str) -> None:
