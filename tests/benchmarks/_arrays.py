@@ -42,13 +42,17 @@ class Size:
 
 @dataclass(slots=True)
 class Timed:
-    """``bytes``: described, of a unit. ``block``: the times of so many units, ms. ``blocks_ms``: each one's median."""
+    """``bytes``: described, of a unit. ``block``: the times of so many units, ms. ``blocks_ms``: each one's median.
+
+    ``cpu_ms``: the process's CPU time of a unit, all threads, where it is measured: it leaves out other processes.
+    """
 
     name: str
     bytes: int
     block: Callable[[int], list[float]]
     release: Callable[[], None] = lambda: None
     blocks_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -126,13 +130,16 @@ def on_device(name: str, task: Task, device: Device, plan: Plan, arrays: Mapping
     def block(units: int) -> list[float]:
         work.upload(output, task.blank)
         unit()  # pages and caches as they are when units follow each other
+        begin = time.process_time_ns()
         times = [unit() for _ in range(units)]
+        timed.cpu_ms.append((time.process_time_ns() - begin) / 1e6 / units)
         error = task.error(lambda first, count: work.read_back(output, first, count))
         if not error <= reference.MAX_SCALED_ERROR:
             raise CheckError(f"{name}: values are off by {error:g} of what rounding allows")
         return times
 
-    return Timed(name, work.counters.memory_bytes, block, work.release)
+    timed = Timed(name, work.counters.memory_bytes, block, work.release)
+    return timed
 
 
 def scheduled(name: str, task: Task, device: Device, how: How, shape: KernelShape = KernelShape()) -> Timed:
@@ -155,7 +162,9 @@ def measure_in_turns(size: Size, timed: Sequence[Timed], interrupt: Interrupt) -
 
 def print_timed(title: str, size: Size, timed: Sequence[Timed]) -> None:
     print(f"\n{title}, {size.elements:,} elements, {size.blocks} blocks of {size.units}; ms, median (low to high)")
+    print(f"{'':36} {'wall':>30} {'CPU, all threads':>30} {'MB described':>12} {'GB/s':>6}")
     for each in timed:
         figure = spread(each.blocks_ms)
-        rate = each.bytes / figure.median / 1e6
-        print(f"{each.name:44} {text(figure, 3):>32} {each.bytes / 1e6:8.1f} MB described {rate:6.2f} GB/s", flush=True)
+        cpu = text(spread(each.cpu_ms), 2) if each.cpu_ms else "n/a"
+        shown = f"{each.name:36} {text(figure, 2):>30} {cpu:>30}"
+        print(f"{shown} {each.bytes / 1e6:12.1f} {each.bytes / figure.median / 1e6:6.2f}", flush=True)
