@@ -69,7 +69,10 @@ def judge(timed: Sequence[Timed], targets: Sequence[Target], judged: bool) -> No
 
 
 def best_shapes(size: Size, benches: Benches, limits: Limits, interrupt: Interrupt) -> Shapes:
-    """Of each interface, for the fused kernel and for the kernels of one op: both are tuned."""
+    """Of each interface, for the fused kernel and for the kernels of one op: both are tuned.
+
+    Where the device is this CPU, by CPU time: other processes decide more than the shape does about the wall time.
+    """
     best: dict[tuple[Interface, How], KernelShape] = {}
     task = Task(WORKLOADS["relu"], size.elements, limits)
     for interface, bench in benches.items():
@@ -77,10 +80,15 @@ def best_shapes(size: Size, benches: Benches, limits: Limits, interrupt: Interru
             timed = {shape: scheduled(_name(shape), task, bench.device, how, shape) for shape in _SHAPES}
             measure_in_turns(size, list(timed.values()), interrupt)
             print_timed(f"shapes of {interface} {how} relu", size, list(timed.values()))
-            shape = min(timed, key=lambda each: percentile_ms(timed[each].blocks_ms, 50.0))
-            best[interface, how] = shape
-            print(f"best: {_name(shape)}")
+            figure = "cpu_ms" if bench.device.info.is_software else "blocks_ms"
+            medians = {shape: percentile_ms(getattr(each, figure), 50.0) for shape, each in timed.items()}
+            best[interface, how] = min(medians, key=lambda shape: medians[shape])
+            print(f"best by {figure}: {_name(best[interface, how])}; worst over best {_range(list(medians.values()))}")
     return best
+
+
+def _range(medians: Sequence[float]) -> str:
+    return f"{max(medians) / min(medians):.2f}"
 
 
 def _name(shape: KernelShape) -> str:
