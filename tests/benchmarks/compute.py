@@ -54,10 +54,13 @@ class Sizes:
     largest: Size
     calls: int
     judged: bool
+    shapes: Sequence[KernelShape]
 
 
-FULL = Sizes(Size(1 << 21, 5, 2), Size(1 << 20, 9, 5), Size(1 << 24, 7, 1), Size(100_000_000, 3, 1), 100, True)
-TOY = Sizes(Size(3000, 1, 1), Size(1000, 2, 1), Size(5000, 2, 1), Size(40_000, 1, 1), 10, False)
+FULL = Sizes(
+    Size(1 << 21, 5, 2), Size(1 << 20, 9, 15), Size(1 << 24, 7, 1), Size(100_000_000, 5, 1), 100, True, _SHAPES
+)
+TOY = Sizes(Size(3000, 1, 1), Size(1000, 2, 1), Size(5000, 2, 1), Size(40_000, 1, 1), 10, False, _SHAPES[::7])
 
 
 def judge(timed: Sequence[Timed], targets: Sequence[Target], judged: bool) -> None:
@@ -68,16 +71,17 @@ def judge(timed: Sequence[Timed], targets: Sequence[Target], judged: bool) -> No
             print(f"    in CPU time: {text(spread(target.blocks(cpu)), 2)}")
 
 
-def best_shapes(size: Size, benches: Benches, limits: Limits, interrupt: Interrupt) -> Shapes:
+def best_shapes(sizes: Sizes, benches: Benches, limits: Limits, interrupt: Interrupt) -> Shapes:
     """Of each interface, for the fused kernel and for the kernels of one op: both are tuned.
 
     Where the device is this CPU, by CPU time: other processes decide more than the shape does about the wall time.
     """
     best: dict[tuple[Interface, How], KernelShape] = {}
+    size = sizes.search
     task = Task(WORKLOADS["relu"], size.elements, limits)
     for interface, bench in benches.items():
         for how in _TUNED_FOR:
-            timed = {shape: scheduled(_name(shape), task, bench.device, how, shape) for shape in _SHAPES}
+            timed = {shape: scheduled(_name(shape), task, bench.device, how, shape) for shape in sizes.shapes}
             measure_in_turns(size, list(timed.values()), interrupt)
             print_timed(f"shapes of {interface} {how} relu", size, list(timed.values()))
             figure = "cpu_ms" if bench.device.info.is_software else "blocks_ms"
@@ -237,7 +241,7 @@ def run(sizes: Sizes, peers: str) -> None:
     with opened() as benches, Interrupt() as interrupt:
         limits = common_limits([each.device for each in benches.values()])
         python_costs(sizes.middle.elements, sizes.calls, benches, limits, sizes.judged)
-        shapes = best_shapes(sizes.search, benches, limits, interrupt)
+        shapes = best_shapes(sizes, benches, limits, interrupt)
         relu(sizes.small, benches, limits, shapes, None, sizes.judged, interrupt)
         relu(sizes.middle, benches, limits, shapes, peers, sizes.judged, interrupt)
         fused_or_not("chain", 8.5, sizes, benches, limits, interrupt)
