@@ -4,11 +4,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
 
 from compute.expr import Expr, topological
 from compute.helpers import LOGIC, NAMES, Dialect
 from compute.ops import OPS, REDUCTIONS, DType
+from compute.signature import identifier
 
 # Scalars of a kernel's own: no argument of a function can be called so.
 COUNT = ".count"  # how many elements a chunk holds, where its padding must not be read
@@ -158,14 +158,6 @@ class Body:
 
 def let(dialect: Dialect, type_name: str, name: str, value: str) -> str:
     return f"{type_name} {name} = {value};" if dialect.language == "glsl" else f"let {name} = {value};"
-
-
-@cache
-def identifier(name: str) -> str:
-    """Any Python name as one that no keyword collides with: ASCII, and never the two underscores GLSL reserves."""
-    if name.startswith("."):
-        return name[1:]
-    return "p_" + re.sub(r"^_|_(?=_)|[^0-9A-Za-z_]", lambda odd: f"x{ord(odd[0]):x}x", name)
 
 
 def over(text: str, number: int) -> str:

@@ -7,15 +7,16 @@ something is broadcast, turned or reduced along an axis, one by one, with the in
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from compute.body import PLACE, Body, Memory, added, identifier, let, modulo, over, times
+from compute.body import PLACE, Body, Memory, added, let, modulo, over, times
 from compute.expr import Expr
 from compute.helpers import LANGUAGES, Dialect, Language, declare
-from compute.kernel import Access, BufferParam, Kernel, KernelShape, Param, ScalarParam
+from compute.kernel import BufferParam, Kernel, KernelShape, Param
 from compute.ops import DType
+from compute.signature import declarations, identifier
 
 _LANE = "_of_one"  # helpers that combine the four lanes of a total
-_IN_BLOCK = {"f32": "float", "i32": "int", "u32": "uint", "vec2f": "vec2", "vec3f": "vec3", "vec4f": "vec4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +169,8 @@ def _matmul(kernel: Description, language: Language) -> str:
 
 def _text(kernel: Description, body: Body, main: Sequence[str], more_helpers: str = "") -> str:
     language, size = body.dialect.language, kernel.shape.workgroup_size
-    parts = [*_buffers(kernel, language), *_scalars(kernel, language)]
-    text = "".join(f"{part}\n" for part in parts) + declare(body.dialect, body.used) + more_helpers
+    text = declarations(language, kernel.params, lambda param: _width(kernel, param))
+    text += declare(body.dialect, body.used) + more_helpers
     lines = "\n".join(_indented(main))
     if language == "glsl":
         return f"#version 430\nlayout(local_size_x = {size}) in;\n{text}void main() {{\n{lines}\n}}\n"
@@ -178,6 +179,11 @@ def _text(kernel: Description, body: Body, main: Sequence[str], more_helpers: st
         "fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u,\n"
         f"        @builtin(local_invocation_id) invocation: vec3u) {{\n{lines}\n}}\n"
     )
+
+
+def _width(kernel: Description, param: BufferParam) -> Literal[1, 4]:
+    """How many elements of an array are seen at a time."""
+    return 4 if kernel.memory.by_four and not param.single else 1
 
 
 def _invocation(kernel: Description, dialect: Dialect) -> tuple[str, str]:
@@ -222,32 +228,3 @@ def _indented(lines: Sequence[str]) -> list[str]:
 def _length(language: Language, array: str) -> str:
     name = identifier(array)
     return f"uint({name}.length())" if language == "glsl" else f"arrayLength(&{name})"
-
-
-def _buffers(kernel: Description, language: Language) -> list[str]:
-    """Storage buffers in declared order: arrays of four where they are read or written four at a time."""
-    buffers = [param for param in kernel.params if isinstance(param, BufferParam)]
-    return [_buffer(language, binding, param, kernel.memory.by_four) for binding, param in enumerate(buffers)]
-
-
-def _scalars(kernel: Description, language: Language) -> list[str]:
-    """The uniform block: binding 0 of GLSL's own uniform numbering, the binding behind the buffers in WGSL."""
-    scalars = [param for param in kernel.params if isinstance(param, ScalarParam)]
-    if not scalars:
-        return []
-    if language == "glsl":
-        members = " ".join(f"{_IN_BLOCK[param.type]} {identifier(param.name)};" for param in scalars)
-        return [f"layout(std140, binding = 0) uniform Scalars {{ {members} }} scalars;"]
-    members = ", ".join(f"{identifier(param.name)}: {param.type}" for param in scalars)
-    binding = len(kernel.params) - len(scalars)
-    return [f"struct Scalars {{ {members} }}", f"@group(0) @binding({binding}) var<uniform> scalars: Scalars;"]
-
-
-def _buffer(language: Language, binding: int, param: BufferParam, by_four: bool) -> str:
-    name = identifier(param.name)
-    element = Dialect(language, 4 if by_four and not param.single else 1).type(param.element)
-    if language == "glsl":
-        access = {Access.READ: "readonly ", Access.WRITE: "writeonly ", Access.READ_WRITE: ""}[param.access]
-        return f"layout(std430, binding = {binding}) restrict {access}buffer B{binding} {{ {element} {name}[]; }};"
-    access = "read_write" if param.access.writes else "read"
-    return f"@group(0) @binding({binding}) var<storage, {access}> {name}: array<{element}>;"

@@ -22,6 +22,7 @@ from compute.kernel import (
     ScalarParam,
     Work,
 )
+from compute.limits import check_kernel
 from compute.ops import OPS
 from compute.places import ELEMENT_BYTES, ELEMENTS, Places
 
@@ -40,7 +41,7 @@ class Launch:
 def launch(step: Step, places: Places, limits: Limits, shape: KernelShape) -> Launch:
     plan = _planned(step, places)
     kernel = _kernel(plan, places, shape)
-    _check(kernel, limits)
+    check_kernel(kernel, limits)
     dispatches = tuple(_dispatch(plan, kernel, places, shape, piece, limits) for piece in plan.pieces)
     work = sum((dispatch.work for dispatch in dispatches), Work(0, 0, 0))
     reads, writes = (tuple(places.names[node] for node in nodes) for nodes in (plan.reads, step.writes))
@@ -175,17 +176,3 @@ def _work(plan: _Planned, piece: _Piece) -> Work:
     read = sum(piece.elements if node.size > 1 else 1 for node in plan.reads)
     written = piece.results * len(plan.step.writes)
     return Work(piece.elements * (ops + totals), ELEMENT_BYTES * read, ELEMENT_BYTES * written)
-
-
-def _check(kernel: Kernel, limits: Limits) -> None:
-    invocations, most = kernel.workgroup_size[0], min(limits.invocations_per_workgroup, limits.workgroup_size[0])
-    if invocations > most:
-        raise LimitError(
-            f"{kernel.name}: a workgroup of {invocations} invocations exceeds this device's {most}; "
-            "lower workgroup_size"
-        )
-    if len(kernel.buffers) > limits.storage_buffers_per_stage:
-        raise LimitError(
-            f"{kernel.name}: {len(kernel.buffers)} buffers exceed this device's "
-            f"{limits.storage_buffers_per_stage} per stage; split the function or run it batched"
-        )

@@ -12,7 +12,7 @@ def check_kernel(kernel: Kernel, limits: Limits) -> None:
         names = ", ".join(param.name for param in kernel.buffers)
         raise LimitError(
             f"{kernel.name}: {buffers} buffers ({names}) exceed this device's {most} per stage; "
-            "put several into one array or split the kernel"
+            "split the function, run it batched, or put several into one array"
         )
     size, axes = kernel.workgroup_size, limits.workgroup_size
     invocations = size[0] * size[1] * size[2]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal
 
 from compute.helpers import Dialect, Language
@@ -36,8 +37,14 @@ def declarations(
     return "".join(f"{line}\n" for line in lines)
 
 
+@cache
 def identifier(name: str) -> str:
-    """Any Python name as one that no keyword collides with: ASCII, and never the two underscores GLSL reserves."""
+    """Any Python name as one that no keyword collides with: ASCII, and never the two underscores GLSL reserves.
+
+    What begins with a dot is a kernel's own, and keeps its name.
+    """
+    if name.startswith("."):
+        return name[1:]
     return "p_" + re.sub(r"^_|_(?=_)|[^0-9A-Za-z_]", lambda odd: f"x{ord(odd[0]):x}x", name)
 
 

@@ -22,7 +22,7 @@ def test_everything_at_its_limit_is_let_through() -> None:
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (_kernel(9), r"k: 9 buffers \(b0, .*, b8\) exceed this device's 8 per stage; put several into one array"),
+        (_kernel(9), r"k: 9 buffers \(b0, .*, b8\) exceed this device's 8 per stage; split the function"),
         (
             _kernel(size=(257, 1, 1)),
             "k: a workgroup of 257 invocations exceeds this device's 256; lower workgroup_size",
