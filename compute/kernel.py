@@ -225,7 +225,8 @@ class Schedule:
             lines.append(f"{number}. {note.name}: {', '.join(note.reads) or 'nothing'} -> {', '.join(note.writes)}")
             lines.append(f"   {note.work.bytes_read:,} bytes read, {note.work.bytes_written:,} written; {note.why}")
         total = sum(note.work.bytes for note in self.notes)
-        return "\n".join([*lines, f"{len(self.notes)} kernels, {total:,} bytes described"])
+        kernels = "1 kernel" if len(self.notes) == 1 else f"{len(self.notes)} kernels"
+        return "\n".join([*lines, f"{kernels}, {total:,} bytes described"])
 
 
 @dataclass(frozen=True, slots=True)

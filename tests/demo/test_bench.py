@@ -1,5 +1,6 @@
 """The bench command from end to end: what it writes, what it proves, what it refuses, and how it stops."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -200,7 +201,7 @@ def test_values_that_are_wrong_fail_the_check(
     from compute import ops
 
     row = ops.OPS["add"]
-    wrong = type(row)(row.ufunc, "({0} - {1})", "({0} - {1})", row.scale)
+    wrong = dataclasses.replace(row, glsl="({0} - {1})", wgsl="({0} - {1})")
     monkeypatch.setitem(ops.OPS, "add", wrong)
     code = main(["bench", *_FAST, "--frames", "5", "--interface", "wgpu", "--schedule", "batched"])
     assert code == 1

@@ -28,7 +28,7 @@ def test_a_workload_is_explained_by_every_schedule(workload: str, capsys: pytest
 def test_the_chain_is_twelve_kernels_of_29_accesses_or_one_of_3(capsys: pytest.CaptureFixture[str]) -> None:
     main(["explain", "--workload", "chain", "--elements", "1000", "--schedule", "batched,fused"])
     totals = [line for line in capsys.readouterr().out.splitlines() if line.endswith("bytes described")]
-    assert totals == ["12 kernels, 116,000 bytes described", "1 kernels, 12,000 bytes described"]
+    assert totals == ["12 kernels, 116,000 bytes described", "1 kernel, 12,000 bytes described"]
 
 
 def test_it_says_what_a_launcher_of_one_fixed_order_cannot_say(capsys: pytest.CaptureFixture[str]) -> None:
