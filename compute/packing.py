@@ -30,9 +30,10 @@ _RULES: dict[ScalarType, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Layout of one uniform block. ``size`` is in bytes, a multiple of 16."""
+    """Layout of one uniform block. ``size`` is in bytes, a multiple of 16. ``counts``: numbers of each parameter."""
 
     params: tuple[ScalarParam, ...]
+    counts: tuple[int, ...]
     size: int
     packer: struct.Struct
 
@@ -42,35 +43,42 @@ class Block:
             names = ", ".join(param.name for param in self.params)
             raise ArgumentError(f"{len(self.params)} scalars expected ({names}), got {len(values)}; pass one for each")
         flat: list[float | int] = []
-        for param, value in zip(self.params, values, strict=True):
-            flat.extend(_components(param, value))
-        return self.packer.pack(*flat)
+        for param, count, value in zip(self.params, self.counts, values, strict=True):
+            flat += _numbers(param, count, value)
+        try:
+            return self.packer.pack(*flat)
+        except (struct.error, OverflowError, TypeError):
+            self._refuse(values)
+            raise
+
+    def _refuse(self, values: Sequence[Scalar]) -> None:
+        """Which of the values it was: asked only when one does not fit, because frames pack many."""
+        for param, count, value in zip(self.params, self.counts, values, strict=True):
+            try:
+                struct.pack(f"<{_LAYOUT[param.type][2]}", *_numbers(param, count, value))
+            except (struct.error, OverflowError, TypeError) as error:
+                raise ArgumentError(f"{param.name}: {value!r} is no {param.type}; pass {_RULES[param.type]}") from error
 
 
 def block(params: Sequence[ScalarParam]) -> Block:
     """Lay ``params`` out in declared order."""
-    codes, offset = ["<"], 0
+    codes, counts, offset = ["<"], [], 0
     for param in params:
         alignment, size, code = _LAYOUT[param.type]
         padding = -offset % alignment
         codes.append(f"{padding}x{code}")
+        counts.append(int(code[:-1] or 1))
         offset += padding + size
     codes.append(f"{-offset % 16}x")
     packer = struct.Struct("".join(codes))
-    return Block(tuple(params), packer.size, packer)
+    return Block(tuple(params), tuple(counts), packer.size, packer)
 
 
-def _components(param: ScalarParam, value: Scalar) -> Sequence[float | int]:
-    code = _LAYOUT[param.type][2]
-    count = int(code[:-1] or 1)
+def _numbers(param: ScalarParam, count: int, value: Scalar) -> Sequence[float | int]:
     numbers = value if isinstance(value, tuple) else (value,)
     if len(numbers) != count:
         raise ArgumentError(
             f"{param.name}: {param.type} takes {count} numbers, got {len(numbers)} ({value!r}); "
             f"pass {_RULES[param.type]}"
         )
-    try:
-        struct.pack(f"<{code}", *numbers)
-    except (struct.error, OverflowError, TypeError) as error:
-        raise ArgumentError(f"{param.name}: {value!r} is no {param.type}; pass {_RULES[param.type]}") from error
     return numbers
