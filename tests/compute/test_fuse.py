@@ -11,28 +11,15 @@ from compute.kernel import SCHEDULES, Access, Dispatch, How, Schedule
 from compute.record import Spec, record
 from compute.schedule import schedule
 from compute.workloads.elementwise import WORKLOADS, wave
+from compute.workloads.layers import gelu, layernorm, softmax
 
 N = 1_000
 ARRAY, TABLE = Spec((N,)), Spec((8, 64))
 OVER = Spec((N,), overwrite=True)
 
 
-def _softmax(x: Any) -> Any:
-    e = np.exp(x - np.max(x, axis=1, keepdims=True))
-    return e / np.sum(e, axis=1, keepdims=True)
-
-
-def _layernorm(x: Any, gain: Any, bias: Any) -> Any:
-    centred = x - np.mean(x, axis=1, keepdims=True)
-    return centred / np.sqrt(np.mean(centred * centred, axis=1, keepdims=True) + 1e-5) * gain + bias
-
-
-def _gelu(x: Any) -> Any:
-    return 0.5 * x * (1.0 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
-
-
 def _attention(q: Any, k: Any, v: Any) -> Any:
-    return _softmax(q @ k.T * 0.125) @ v
+    return softmax(q @ k.T * 0.125) @ v
 
 
 def _made(function: Callable[..., Any], *specs: Spec, how: How = "fused") -> Schedule:
@@ -77,17 +64,17 @@ def test_relu_on_100_million_floats_is_described_as_2_4_and_0_8_gigabytes() -> N
 
 @pytest.mark.parametrize(("how", "kernels"), [("eager", 5), ("batched", 5), ("fused", 3)])
 def test_softmax_is_five_kernels_op_by_op_and_three_fused(how: How, kernels: int) -> None:
-    assert _kernels(_made(_softmax, TABLE, how=how)) == kernels
+    assert _kernels(_made(softmax, TABLE, how=how)) == kernels
 
 
 @pytest.mark.parametrize(("how", "kernels"), [("batched", 11), ("fused", 3)])
 def test_layernorm_is_eleven_kernels_op_by_op_and_three_fused(how: How, kernels: int) -> None:
-    assert _kernels(_made(_layernorm, TABLE, Spec((64,)), Spec((64,)), how=how)) == kernels
+    assert _kernels(_made(layernorm, TABLE, Spec((64,)), Spec((64,)), how=how)) == kernels
 
 
 @pytest.mark.parametrize(("how", "kernels"), [("batched", 9), ("fused", 1)])
 def test_gelu_is_nine_kernels_op_by_op_and_one_fused(how: How, kernels: int) -> None:
-    assert _kernels(_made(_gelu, ARRAY, how=how)) == kernels
+    assert _kernels(_made(gelu, ARRAY, how=how)) == kernels
 
 
 @pytest.mark.parametrize(("how", "kernels"), [("batched", 8), ("fused", 5)])
@@ -225,7 +212,7 @@ def test_two_arguments_that_may_be_overwritten_hold_two_results() -> None:
 
 def test_what_stops_fusing_is_explained() -> None:
     assert (
-        _made(_softmax, TABLE).explain()
+        _made(softmax, TABLE).explain()
         == """\
 1. max: x -> t0
    2,048 bytes read, 32 written; max: all 64 terms must be there before the result is used
@@ -249,4 +236,4 @@ def test_parts_and_matmul_say_why_they_are_kernels_of_their_own() -> None:
 
 
 def test_op_by_op_says_so() -> None:
-    assert {note.why for note in _made(_softmax, TABLE, how="batched").notes} == {"batched: a kernel per op"}
+    assert {note.why for note in _made(softmax, TABLE, how="batched").notes} == {"batched: a kernel per op"}

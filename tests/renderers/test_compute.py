@@ -26,6 +26,7 @@ from compute.kernel import (
 from compute.record import Spec, record
 from compute.schedule import schedule
 from compute.workloads.elementwise import total, wave
+from compute.workloads.layers import gelu, layernorm, softmax
 from renderers.device import Device
 from renderers.plan import build_plan
 from renderers.run import DTYPES, as_argument, run
@@ -37,22 +38,8 @@ def _x(count: int) -> np.ndarray[Any, np.dtype[np.float32]]:
     return np.random.default_rng(3).uniform(-2.0, 2.0, count).astype(np.float32)
 
 
-def _softmax(x: Any) -> Any:
-    e = np.exp(x - np.max(x, axis=1, keepdims=True))
-    return e / np.sum(e, axis=1, keepdims=True)
-
-
-def _layernorm(x: Any, gain: Any, bias: Any) -> Any:
-    centred = x - np.mean(x, axis=1, keepdims=True)
-    return centred / np.sqrt(np.mean(centred * centred, axis=1, keepdims=True) + 1e-5) * gain + bias
-
-
-def _gelu(x: Any) -> Any:
-    return 0.5 * x * (1.0 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
-
-
 def _attention(q: Any, k: Any, v: Any) -> Any:
-    return _softmax(q @ k.T * 0.125) @ v
+    return softmax(q @ k.T * 0.125) @ v
 
 
 def _extremes(x: Any) -> Any:
@@ -88,9 +75,9 @@ def test_every_schedule_sums_any_number_of_elements(device: Device, how: How, co
 @pytest.mark.parametrize(
     ("function", "shapes"),
     [
-        (_softmax, [(10, 37)]),
-        (_layernorm, [(8, 64), (64,), (64,)]),
-        (_gelu, [(1000,)]),
+        (softmax, [(10, 37)]),
+        (layernorm, [(8, 64), (64,), (64,)]),
+        (gelu, [(1000,)]),
         (_attention, [(33, 16), (20, 16), (20, 8)]),
         (_extremes, [(100_001,)]),
         (lambda a, b: (a + 1.0) @ b, [(3, 4, 5), (3, 5, 2)]),
