@@ -258,6 +258,8 @@ class _Said:
         """``said`` with stand-ins in it, however deep: else NumPy would ask the eager arrays again."""
         if isinstance(said, EagerArray):
             return self._stand_in(said)
+        if isinstance(said, np.ndarray) and said.size == 1:  # a number, which NumPy or the function gave a shape
+            said = said[()] if said.shape == () else self._stand_in(self.eager.array(said))
         if isinstance(said, list | tuple):
             return type(said)([self.of(each) for each in said])
         if isinstance(said, dict):
@@ -287,7 +289,7 @@ class _Said:
             self.memories[self._leaves[memory]] = memory
         seen = self._leaves[memory]
         for view in array._views:
-            seen = replace(view, sources=(seen,))
+            seen = replace(view, sources=(seen,), dtype=memory.dtype)
         return seen
 
     def _number(self, value: float | int, dtype: DType) -> Expr:

@@ -97,7 +97,7 @@ class Prepared:
 
 
 def _run_eager(eager: Eager, function: Callable[..., Any], given: list[Array]) -> tuple[Array, ...]:
-    with eager:
+    with eager, np.errstate(all="ignore"):  # ops on numbers alone are NumPy's, and as silent as on devices
         result = function(*(eager.array(each) if each.shape else each[()] for each in given))
         outputs = result if isinstance(result, tuple) else (result,)
         return tuple(np.asarray(output) for output in outputs)

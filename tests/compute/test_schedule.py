@@ -362,7 +362,7 @@ def _sum_of_eight(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any
 
 
 def test_a_result_that_takes_too_many_buffers_is_refused_with_the_count_the_limit_and_the_way_out() -> None:
-    with pytest.raises(LimitError, match="add: 9 buffers exceed this device's 8 per stage; split the function or"):
+    with pytest.raises(LimitError, match=r"add: 9 buffers .* exceed this device's 8 per stage; split the function"):
         schedule(record(_sum_of_eight, *[ARRAY] * 8), "fused")
 
 
@@ -377,7 +377,7 @@ def test_a_workgroup_larger_than_the_limit_is_refused_with_both_numbers() -> Non
 
 def test_a_workgroup_longer_than_its_axis_allows_is_refused_with_that_limit() -> None:
     narrow = replace(FLOOR, workgroup_size=(128, 128, 64))
-    with pytest.raises(LimitError, match="256 invocations exceeds this device's 128"):
+    with pytest.raises(LimitError, match=r"a workgroup of \(256, 1, 1\) exceeds this device's \(128, 128, 64\)"):
         schedule(record_wave(ELEMENTS), "fused", narrow)
 
 

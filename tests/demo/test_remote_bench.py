@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from compute.kernel import FLOOR
+from compute.kernel import FLOOR, KernelShape
 from demo.configuration import Variant
 from demo.remote_bench import RemoteBench
 from demo.settings import Settings
@@ -32,7 +32,7 @@ class _AfterTwoAsked:
 @pytest.fixture
 def remote(opengl: Device) -> RemoteBench:
     settings = Settings(("opengl",), objects=10, size_px=(64, 36))
-    return RemoteBench("test", settings, "opengl", FLOOR, {}, rendered=True)
+    return RemoteBench("test", settings, "opengl", FLOOR, KernelShape(), {}, rendered=True)
 
 
 def test_a_child_that_hangs_does_not_keep_the_parent_from_stopping(remote: RemoteBench) -> None:

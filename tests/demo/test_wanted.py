@@ -153,7 +153,7 @@ def test_a_window_begins_with_the_first_of_each_that_the_command_line_names() ->
     )  # fmt: skip
     wanted = first_wishes(settings)
     assert wanted.variant == Variant("webgpu", "eager", Submission.INDIRECT)
-    assert wanted.ingredients == Ingredients(0, 1, "texture", "shuffled")
+    assert wanted.ingredients == Ingredients(0, 1, "texture", "shuffled", "wave")
     assert (wanted.shader_cost, wanted.frames_in_flight) == (7, 3)
 
 
@@ -164,7 +164,11 @@ def test_variant_and_ingredients_can_be_put_back_whole() -> None:
 
 
 def test_only_what_a_slider_rests_on_is_built() -> None:
-    settling, there, further = Settling(), Ingredients(1, 1, "none", "sorted"), Ingredients(2, 1, "none", "sorted")
+    settling, there, further = (
+        Settling(),
+        Ingredients(1, 1, "none", "sorted", "wave"),
+        Ingredients(2, 1, "none", "sorted", "wave"),
+    )
     assert not settling.rested(there, 10.0)
     assert not settling.rested(further, 10.1)
     assert not settling.rested(further, 10.2)

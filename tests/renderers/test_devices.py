@@ -211,7 +211,7 @@ def steal():
     assert egl.eglMakeCurrent(display, None, None, None), "nobody took the context"
     wgpu.gpu.request_adapter_sync()
 steal(); work = content.compile(device, "fused")
-steal(); work.upload("wave/x", content.x)
+steal(); work.upload("wave/x", content.inputs['x'])
 values = frame_values(2.0, size)
 steal(); run_frame(device, work, 0, lambda: values)
 steal(); y = work.read_back('wave/out')

@@ -216,7 +216,7 @@ def test_a_kernel_beyond_this_devices_limits_is_refused_before_it_runs(
     device: Device, kernel: Callable[[Device], Kernel]
 ) -> None:
     made = kernel(device)
-    with pytest.raises(LimitError, match=r"wide: .* exceeds? this device's [\d,]+.*; (use smaller|lower|put several)"):
+    with pytest.raises(LimitError, match=r"wide: .* exceeds? this device's [\d,]+.*; (use smaller|lower|split)"):
         launch(device, made, *(FIVE.copy() for _ in made.params), workgroups=1)
 
 

@@ -135,7 +135,7 @@ def _made_of(materials: tuple[Material, ...], state: State = "none") -> tuple[Co
 
 def _picture(device: Device, content: Content, plan: Plan) -> Image:
     work = device.compile(plan, Submission.INSTANCED)
-    for name, data in (content.scene.data() | {"wave/x": content.x}).items():
+    for name, data in (content.scene.data() | {"wave/x": content.inputs["x"]}).items():
         work.upload(name, data)
     run_frame(device, work, 0, partial(frame_values, 2.0, device.size_px))
     image = work.image()

@@ -108,7 +108,7 @@ def _raise(records: npt.NDArray[np.float32], x: npt.NDArray[np.float32], i: int)
 def _changed(device: Device, work: Executable, content: Content, change: Change) -> Iterator[Image]:
     """The picture with each object changed in turn, by data that is uploaded between frames."""
     for i in range(content.objects):
-        records, x = content.scene.objects.copy(), content.x.copy()
+        records, x = content.scene.objects.copy(), content.inputs["x"].copy()
         change(records, x, i)
         work.upload("scene/objects", records)
         work.upload("wave/x", x)
