@@ -193,6 +193,7 @@ import sys
 import wgpu
 wgpu.gpu.enumerate_adapters_sync()  # an instance that may probe everything, EGL included
 from compute.kernel import FLOOR
+from compute.reference import MAX_SCALED_ERROR
 from demo.content import Content
 from demo.loop import run_frame
 from renderers.camera import frame_values
@@ -219,7 +220,7 @@ steal(); image = work.image()
 steal(); device.finish(); steal(); list(device.completed_frames())
 witness = content.witness(values, size)
 assert witness.error(image) <= 2, (witness, image[witness.y, witness.x])
-assert content.values_error(values, y) < 2.0**-22
+assert content.values_error(values, y) <= MAX_SCALED_ERROR
 steal(); work.release()
 print("drawn")
 """
