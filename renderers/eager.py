@@ -16,8 +16,9 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from compute.expr import Expr, array_input, topological
-from compute.kernel import ArraySpec, Element, KernelShape, Limits, Scalar
+from compute.kernel import ArraySpec, KernelShape, Limits, Scalar
 from compute.ops import DType
+from compute.places import ELEMENTS
 from compute.record import Recorded
 from compute.schedule import array_spec, schedule
 from renderers.arrays import DTYPES
@@ -25,8 +26,7 @@ from renderers.device import Array, Device, DeviceArray
 from renderers.plan import Plan, build_plan
 
 _LABEL = "eager"
-_NAMES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
-_STORED: dict[DType, Element] = {"f32": "f32", "i32": "i32", "u32": "u32", "bool": "u32"}
+NAMES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
 
 
 @dataclass(eq=False)
@@ -76,11 +76,11 @@ class Eager:
     def array(self, data: npt.ArrayLike) -> "EagerArray":
         """``data`` on the device: float32, int32, uint32 or bool; any other type becomes float32."""
         given = np.asarray(data)
-        if given.dtype.name not in _NAMES:
+        if given.dtype.name not in NAMES:
             given = given.astype(np.float32)
-        dtype = _NAMES[given.dtype.name]
+        dtype = NAMES[given.dtype.name]
         memory = self._allocate("array", given.shape or (1,), dtype)
-        memory.array.upload(given.reshape(memory.shape).astype(DTYPES[_STORED[dtype]], copy=False))
+        memory.array.upload(given.reshape(memory.shape).astype(DTYPES[ELEMENTS[dtype]], copy=False))
         return EagerArray(self, memory, _of_one(given.shape))
 
     def release(self) -> None:
@@ -132,7 +132,7 @@ class Eager:
     def _allocate(self, what: str, shape: tuple[int, ...], dtype: DType) -> _Memory:
         self._collect()
         name = f"{_LABEL}/{what}"
-        spec: ArraySpec = array_spec(name, shape, self._limits, _STORED[dtype])
+        spec: ArraySpec = array_spec(name, shape, self._limits, ELEMENTS[dtype])
         array = self._device.allocate(name, spec)
         self._held.add(array)
         memory = _Memory(array, shape, dtype)
@@ -159,7 +159,7 @@ class EagerArray(NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(next(name for name, each in _NAMES.items() if each == self._memory.dtype))
+        return np.dtype(next(name for name, each in NAMES.items() if each == self._memory.dtype))
 
     @property
     def ndim(self) -> int:

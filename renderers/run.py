@@ -7,15 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from compute.kernel import How, KernelShape, Limits, Scalar
-from compute.ops import DType
 from compute.record import Spec, record
 from compute.schedule import schedule as make_schedule
 from renderers.device import Device
-from renderers.eager import Eager
+from renderers.eager import NAMES, Eager
 from renderers.plan import build_plan
 
 Array = npt.NDArray[Any]
-DTYPES: dict[str, DType] = {"float32": "f32", "int32": "i32", "uint32": "u32", "bool": "bool"}
 
 
 def run(
@@ -35,7 +33,7 @@ def run(
     given = [as_argument(argument) for argument in arguments]
     if schedule == "eager":
         return _run_eager(Eager(device, limits, shape), function, given)
-    specs = [Spec(each.shape, DTYPES[each.dtype.name]) for each in given]
+    specs = [Spec(each.shape, NAMES[each.dtype.name]) for each in given]
     prepared = Prepared(device, function, specs, schedule, limits, shape)
     try:
         return prepared(*given)
@@ -106,6 +104,6 @@ def _run_eager(eager: Eager, function: Callable[..., Any], given: list[Array]) -
 def as_argument(argument: npt.ArrayLike) -> Array:
     """``argument`` in a type that devices have."""
     array = np.asarray(argument)
-    if array.dtype.name in DTYPES and not (array.dtype.name == "bool" and array.shape == ()):
+    if array.dtype.name in NAMES and not (array.dtype.name == "bool" and array.shape == ()):
         return array
     return array.astype(np.float32)

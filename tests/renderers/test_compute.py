@@ -28,8 +28,9 @@ from compute.schedule import schedule
 from compute.workloads.elementwise import total, wave
 from compute.workloads.layers import gelu, layernorm, softmax
 from renderers.device import Device
+from renderers.eager import NAMES
 from renderers.plan import build_plan
-from renderers.run import DTYPES, as_argument, run
+from renderers.run import as_argument, run
 from renderers.timers import SpanRecorder
 from tests.compute.expressions import EXAMPLES
 
@@ -49,7 +50,7 @@ def _extremes(x: Any) -> Any:
 def _assert_right(device: Device, function: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[Any, ...]:
     """What ``function`` gives on the device is what the interpreter says, within its bounds."""
     given = [as_argument(each) for each in arguments]
-    recorded = record(function, *(Spec(each.shape, DTYPES[each.dtype.name]) for each in given))
+    recorded = record(function, *(Spec(each.shape, NAMES[each.dtype.name]) for each in given))
     named = {node.name: each for node, each in zip(recorded.inputs, given, strict=True)}
     exact, bounds = reference.evaluate(recorded, named), reference.bounds(recorded, named)
     results = run(device, function, *arguments, **options)

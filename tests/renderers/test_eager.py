@@ -16,9 +16,9 @@ from compute.kernel import SCHEDULES, Limits
 from compute.record import Spec, record
 from renderers import checks
 from renderers.device import AllocationError, Device
-from renderers.eager import Eager
+from renderers.eager import NAMES, Eager
 from renderers.opengl import native
-from renderers.run import DTYPES, run
+from renderers.run import run
 
 SMALL = Limits(1024, 4096, 8, 256, (256, 256, 64), 16384, 65_535)  # 600 floats are three buffers
 
@@ -68,7 +68,7 @@ def test_the_same_function_is_right_within_the_bounds_by_every_schedule(
     device: Device, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
     given = [np.asarray(each, np.float32) for each in arguments]
-    recorded = record(function, *(Spec(each.shape, DTYPES[each.dtype.name]) for each in given))
+    recorded = record(function, *(Spec(each.shape, NAMES[each.dtype.name]) for each in given))
     named = {node.name: each for node, each in zip(recorded.inputs, given, strict=True)}
     exact, bounds = reference.evaluate(recorded, named), reference.bounds(recorded, named)
     for how in SCHEDULES:
